@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ch_dgram.c: a device of one's own, built against an installed Keel: packets over UNIX datagram sockets, between the ranks of a node.
+/* ch_dgram.c: a device of one's own, built against an installed Keel: packets over UNIX datagram sockets, between
+ * the ranks of a node.
  *
- *   cc -O2 -fPIC -fvisibility=hidden -DKEEL_PLUGIN $(pkg-config --cflags keel-device) -shared -Wl,-z,defs -o ch_dgram.so ch_dgram.c
- *   KEEL_PLUGINS=$PWD/ch_dgram.so KEEL_DEVICES=self,dgram mpiexec -n 4 ./heat2d
+ *   cc -O2 -fPIC -fvisibility=hidden -DKEEL_PLUGIN $(pkg-config --cflags keel-device) -shared -Wl,-z,defs -o
+ *   ch_dgram.so ch_dgram.c KEEL_PLUGINS=$PWD/ch_dgram.so KEEL_DEVICES=self,dgram mpiexec -n 4 ./heat2d
  *
- * One socket of each process receives and sends.  The kernel keeps datagrams in order and loses none.  An address is the socket's name and a
- * random number, which each packet repeats: what is sent by a stranger, or to an earlier MPI_Init, does not have it.  A peer whose queue is
- * full refuses a datagram; then a timer says when to try again. */
+ * One socket of each process receives and sends.  The kernel keeps datagrams in order and loses none.  An address
+ * is the socket's name and a random number, which each packet repeats: what is sent by a stranger, or to an
+ * earlier MPI_Init, does not have it.  A peer whose queue is full refuses a datagram; then a timer says when to
+ * try again. */
 #include <errno.h>
 #include <keel/device.h>
 #include <stdio.h>

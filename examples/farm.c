@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* farm.c: a farm of workers that grows, loses a worker, and shrinks again.
  *
- * The master spawns one job a worker, so each has an intercommunicator of its own, and one that dies takes nothing else with it.  The task
- * of a worker is to count the primes of a range.  One worker kills itself in its second task: the master finds it gone, gives the task to
- * another, and spawns a worker in its place.  At the end the master compares with a count of its own, and exits with 1 if they differ.
- * mpiexec's exit code is 137 all the same: a process was killed.
+ * The master spawns one job a worker, so each has an intercommunicator of its own, and one that dies takes nothing
+ * else with it.  The task of a worker is to count the primes of a range.  One worker kills itself in its second
+ * task: the master finds it gone, gives the task to another, and spawns a worker in its place.  At the end the
+ * master compares with a count of its own, and exits with 1 if they differ. mpiexec's exit code is 137 all the
+ * same: a process was killed.
  *
  *     mpicc -O2 -o farm farm.c
  *     mpiexec -n 1 ./farm [WORKERS [TASKS]] */

@@ -4,8 +4,9 @@
  *     mpicc -O2 -o hashtable hashtable.c
  *     mpiexec -n 4 ./hashtable [KEYS]
  *
- * The table is spread over the processes. A key is entered by MPI_Compare_and_swap into the first free place at or behind its hash, and its
- * value by MPI_Put; nobody whose part it is takes part. At the end each process looks up what its neighbor has entered. */
+ * The table is spread over the processes. A key is entered by MPI_Compare_and_swap into the first free place at or
+ * behind its hash, and its value by MPI_Put; nobody whose part it is takes part. At the end each process looks up
+ * what its neighbor has entered. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

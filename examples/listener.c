@@ -4,9 +4,9 @@
  *   gcc -O2 -shared -fPIC $(pkg-config --cflags keel) -o listener.so listener.c
  *   LISTENER_LOG=log KEEL_LISTENERS=$PWD/listener.so mpiexec -n 4 ./prog
  *
- * Each rank writes log.0, log.1, ...: a line for each call of MPI with its arguments when it is entered, with its error and time when
- * it is left, for objects, messages, packets, waits and events of the library.  LISTENER_WHAT chooses among "calls objects transfers
- * matches packets waits events" (all). */
+ * Each rank writes log.0, log.1, ...: a line for each call of MPI with its arguments when it is entered, with its
+ * error and time when it is left, for objects, messages, packets, waits and events of the library.  LISTENER_WHAT
+ * chooses among "calls objects transfers matches packets waits events" (all). */
 #include <mpid_listen.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* matrix.c: a distributed matrix, written by all ranks into one file that numpy reads.
  *
- * The ranks are a grid, and each has a block of the matrix.  The file is in numpy's format: rank 0 writes its header, and the view of each
- * rank is its block behind that.  One collective call writes the whole matrix.  Then each rank reads the block of another one and compares.
+ * The ranks are a grid, and each has a block of the matrix.  The file is in numpy's format: rank 0 writes its
+ * header, and the view of each rank is its block behind that.  One collective call writes the whole matrix.  Then
+ * each rank reads the block of another one and compares.
  *
  *     mpicc -O2 -o matrix matrix.c -lm
  *     mpiexec -n 4 ./matrix waves.npy [ROWS COLUMNS]

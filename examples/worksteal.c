@@ -4,10 +4,11 @@
  *     mpicc -O2 -o worksteal worksteal.c
  *     mpiexec -n 4 ./worksteal [QUEENS]
  *
- * It counts the ways to put N queens on a board of N by N.  A task is a board whose first rows are filled.  Each process has a queue of
- * tasks in a window: `ends` has the first one in its upper half and the place behind the last one in its lower half, so that both
- * change in one step, by MPI_Compare_and_swap.  The owner adds and takes at the end; others take the first half.  At the beginning
- * rank 0 has the only task.  `open`, in the part of rank 0, counts the tasks that are not done: at 0 all is over. */
+ * It counts the ways to put N queens on a board of N by N.  A task is a board whose first rows are filled.  Each
+ * process has a queue of tasks in a window: `ends` has the first one in its upper half and the place behind the
+ * last one in its lower half, so that both change in one step, by MPI_Compare_and_swap.  The owner adds and takes
+ * at the end; others take the first half.  At the beginning rank 0 has the only task.  `open`, in the part of rank
+ * 0, counts the tasks that are not done: at 0 all is over. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

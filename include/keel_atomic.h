@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* keel_atomic.h: updates of one element of memory as one step, by the processor (installed; mpid.h and device.h need it).
+/* keel_atomic.h: updates of one element of memory as one step, by the processor (installed; mpid.h and device.h
+ * need it).
  *
- * All updates that go through keel_atomic, in whatever process that has the memory mapped, are one step to each other and to
- * the processor's atomic instructions. */
+ * All updates that go through keel_atomic, in whatever process that has the memory mapped, are one step to each
+ * other and to the processor's atomic instructions. */
 #ifndef KEEL_ATOMIC_H
 #define KEEL_ATOMIC_H
 
@@ -202,8 +203,8 @@ static inline bool keel_atomic_swap(void *at, size_t bytes, uint64_t *old, uint6
     }
 }
 
-/* Update the element at `at`, which is aligned to its size, with *operand (and *compare); the old value goes to *result unless
- * that is NULL.  keel_atomic_has(op, type) must be true. */
+/* Update the element at `at`, which is aligned to its size, with *operand (and *compare); the old value goes to
+ * *result unless that is NULL.  keel_atomic_has(op, type) must be true. */
 static inline void keel_atomic(void *at, enum keel_atomic_op op, enum keel_atomic_type type,
                                const void *operand, const void *compare, void *result)
 {

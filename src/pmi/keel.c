@@ -22,7 +22,8 @@ struct ticket {
 };
 
 static int control_fd = -1; /* our own duplicate */
-/* What pmi_keel_init has read: an instance of several in a process (instances.h) has an environment that others change. */
+/* What pmi_keel_init has read: an instance of several in a process (instances.h) has an environment that others
+ * change. */
 static struct ticket own;
 static bool has_own;
 
@@ -33,8 +34,9 @@ static bool is_another(const char *name, const char *value, size_t n)
     return is != NULL && (strlen(is) != n || strncmp(is, value, n) != 0);
 }
 
-/* A rank of ours may start another launcher (mpiexec -n 2 sh -c 'mpiexec.hydra -n 2 ./program'): what that one starts is of its job, though
- * our variables are still there.  KEEL_WIRES says with which values of others' variables our rank has begun. */
+/* A rank of ours may start another launcher (mpiexec -n 2 sh -c 'mpiexec.hydra -n 2 ./program'): what that one
+ * starts is of its job, though our variables are still there.  KEEL_WIRES says with which values of others'
+ * variables our rank has begun. */
 bool pmi_keel_is_there(void)
 {
     const char *had = getenv("KEEL_WIRES"), *space = had != NULL ? strchr(had, ' ') : NULL;
@@ -44,8 +46,8 @@ bool pmi_keel_is_there(void)
                              !is_another("PMIX_NAMESPACE", space + 1, strlen(space + 1)));
 }
 
-/* The number at *p, of digits of the base, which `end` follows; *p goes on behind that.  (libc's parsers would bring pages of
- * theirs into every rank.) */
+/* The number at *p, of digits of the base, which `end` follows; *p goes on behind that.  (libc's parsers would
+ * bring pages of theirs into every rank.) */
 static bool take_number(const char **p, unsigned base, char end, uint64_t *n)
 {
     const char *at = *p;
@@ -148,7 +150,8 @@ static int attach(struct ku_segment *s, const struct ticket *t)
     return err;
 }
 
-/* Is our descriptor still the launcher's pipe?  The segment says, or /proc; where neither can tell, being a pipe is enough. */
+/* Is our descriptor still the launcher's pipe?  The segment says, or /proc; where neither can tell, being a pipe
+ * is enough. */
 static bool is_control(const struct ticket *t, const struct ku_seg_head *h)
 {
     char path[64];

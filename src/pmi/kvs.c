@@ -2,10 +2,11 @@
 /* kvs.c: a job that a launcher of others has started.  What our own launcher would do, the ranks do for themselves:
  *
  *   - The lowest rank of each node makes the segment; the others open it through /proc.
- *   - Business cards go through the launcher's key-value space: each rank puts its own, all meet, and a rank that wants one gets it
- *     and stores it for its node (util/card.h).
- *   - How ranks end is the launcher's business, as far as it goes.  Not every launcher ends a job of which a rank has died (Slurm's srun
- *     without -K): so a rank that has slept for long looks whether the processes of its node are there. */
+ *   - Business cards go through the launcher's key-value space: each rank puts its own, all meet, and a rank that
+ *     wants one gets it and stores it for its node (util/card.h).
+ *   - How ranks end is the launcher's business, as far as it goes.  Not every launcher ends a job of which a rank
+ *     has died (Slurm's srun without -K): so a rank that has slept for long looks whether the processes of its node
+ *     are there. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -195,7 +196,8 @@ static int lead(struct pmi_job *job, const struct node_facts *n)
     return err ? err : put_bytes(key, &w, sizeof w, PMI_REACH_NODE);
 }
 
-/* Launchers bind ranks, so a rank may use less of the machine than its node's ranks together: each tells, and the leader counts. */
+/* Launchers bind ranks, so a rank may use less of the machine than its node's ranks together: each tells, and the
+ * leader counts. */
 static void affinity_key(char key[KEY], int32_t rank)
 {
     snprintf(key, KEY, "keel-a%d", rank);
@@ -296,8 +298,8 @@ static int make_segment(struct pmi_job *job)
     return err;
 }
 
-/* The segment goes with the process that made it, which may have little to do: it stays until the others of its node have found it.  If
- * one of them ends before, the launcher ends the job. */
+/* The segment goes with the process that made it, which may have little to do: it stays until the others of its
+ * node have found it.  If one of them ends before, the launcher ends the job. */
 static void wait_for_followers(struct pmi_job *job)
 {
     for (int32_t i = 0; i < job->local_size; i++)

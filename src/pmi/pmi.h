@@ -54,7 +54,8 @@ struct pmi_rest {
     uint32_t njobs, met; /* names of these jobs; then of those that their processes are connected to */
     uint64_t name[PMI_REST_JOBS];
 };
-/* What is in the text of a message.  Of places (PMI_PLACE) the launcher tells where they are, and then sets the call's `traced`. */
+/* What is in the text of a message.  Of places (PMI_PLACE) the launcher tells where they are, and then sets the
+ * call's `traced`. */
 enum pmi_text {
     PMI_WORDS,
     PMI_PLACES, /* words with places */
@@ -68,7 +69,8 @@ struct pmi_record {
     uint32_t rank, kind, value, len; /* len: bytes of text after the record */
 };
 
-/* A place in a text: how an address of this process is written in it; with a '+' before the number it is told with the file's folder. */
+/* A place in a text: how an address of this process is written in it; with a '+' before the number it is told with
+ * the file's folder. */
 #define PMI_PLACE_BEGIN "\1"
 #define PMI_PLACE_END "\2"
 #define PMI_PLACE PMI_PLACE_BEGIN "%llx" PMI_PLACE_END
@@ -83,15 +85,16 @@ struct pmi_trace {
     uint64_t registers[PMI_TRACE_REGISTERS];
 };
 
-/* pmi_trace.c.  From now on a signal that kills this process because it went wrong (SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL) is told
- * the launcher first, with the place.  Signals for which the program has a handler, or sets one later, are its own business. */
+/* pmi_trace.c.  From now on a signal that kills this process because it went wrong (SIGSEGV, SIGABRT, SIGFPE,
+ * SIGBUS, SIGILL) is told the launcher first, with the place.  Signals for which the program has a handler, or
+ * sets one later, are its own business. */
 void pmi_trace_begin(const struct pmi_job *job);
 void pmi_trace_end(void);
-/* The job is about to end for an error: tell the launcher where the calling thread is.  Does nothing before pmi_trace_begin, or if
- * the error is perhaps that another rank has gone. */
+/* The job is about to end for an error: tell the launcher where the calling thread is.  Does nothing before
+ * pmi_trace_begin, or if the error is perhaps that another rank has gone. */
 void pmi_trace_here(void);
-/* pmi_message for a text with places (PMI_PLACES, PMI_FAULT): "file.c:12 (function)" where the launcher finds that, else "function+0x1c in program" or
- * "program+0x2f1c".  Returns when the launcher has looked. */
+/* pmi_message for a text with places (PMI_PLACES, PMI_FAULT): "file.c:12 (function)" where the launcher finds
+ * that, else "function+0x1c in program" or "program+0x2f1c".  Returns when the launcher has looked. */
 void pmi_message_places(struct pmi_job *job, enum pmi_text what, const char *text);
 /* A fault of the program, and how often it was met so far. */
 struct ku_fault;
@@ -102,18 +105,19 @@ void pmi_fault_times(uint32_t number, int64_t times);
  * errno-like value with the reason in ku_err_last()->text. */
 int pmi_init(struct pmi_job *job);
 
-/* Wait until no rank of this node is still in an epoch before this one.  In the first there is nothing to wait for; later
- * nobody may send to a rank whose process of the epoch before may still receive. */
+/* Wait until no rank of this node is still in an epoch before this one.  In the first there is nothing to wait
+ * for; later nobody may send to a rank whose process of the epoch before may still receive. */
 void pmi_join(const struct pmi_job *job);
 
 /* What should have followed pmi_init has failed: this epoch of the rank has not been.  pmi_fini follows. */
 void pmi_undo(struct pmi_job *job);
 
-/* `bytes` are this rank's card of this epoch, from now on, for all ranks that ask (util/card.h).  0, or an errno value with a text in
- * ku_err_last(). */
+/* `bytes` are this rank's card of this epoch, from now on, for all ranks that ask (util/card.h).  0, or an errno
+ * value with a text in ku_err_last(). */
 int pmi_card(const struct pmi_job *job, struct ku_heap *heap, const void *bytes, uint32_t len);
 
-/* The card of another rank, as ku_card_look.  KU_CARD_NONE: it has been asked for; all ranks here are woken when it comes. */
+/* The card of another rank, as ku_card_look.  KU_CARD_NONE: it has been asked for; all ranks here are woken when
+ * it comes. */
 enum ku_card_state pmi_card_of(const struct pmi_job *job, struct ku_heap *heap, int32_t rank,
                                struct ku_card *card);
 
@@ -124,7 +128,8 @@ void pmi_finalized(struct pmi_job *job);
 void pmi_rest(struct pmi_job *job);
 void pmi_resume(struct pmi_job *job);
 
-/* This process has slept in vain for seconds: where no launcher tells, find out whether ranks of this node have died. */
+/* This process has slept in vain for seconds: where no launcher tells, find out whether ranks of this node have
+ * died. */
 void pmi_look(const struct pmi_job *job);
 
 /* Every rank here sleeps: the launcher may want to know whether any can go on. */
@@ -137,8 +142,9 @@ void pmi_message(struct pmi_job *job, const char *text);
  * Does not return; works in any state, even before pmi_init (job NULL). */
 _Noreturn void pmi_abort(struct pmi_job *job, int code, const char *text);
 
-/* End these `n` ranks (this one among them) and no others: their peers find them gone.  The job's exit code is `code`, if nothing
- * failed before.  Where there is no telling the launcher, or more ranks than a record holds, the whole job ends. */
+/* End these `n` ranks (this one among them) and no others: their peers find them gone.  The job's exit code is
+ * `code`, if nothing failed before.  Where there is no telling the launcher, or more ranks than a record holds,
+ * the whole job ends. */
 _Noreturn void pmi_abort_some(struct pmi_job *job, const int32_t *ranks, int32_t n, int code,
                               const char *text);
 

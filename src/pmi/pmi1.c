@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pmi1.c: PMI-1, the protocol of MPICH's Hydra.  Each request is a line of words that begins with cmd=, and so is its answer. */
+/* pmi1.c: PMI-1, the protocol of MPICH's Hydra.  Each request is a line of words that begins with cmd=, and so is
+ * its answer. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>

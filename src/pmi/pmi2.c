@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pmi2.c: PMI-2, the protocol of Slurm's `srun --mpi=pmi2`, which Hydra speaks, too.
  *
- * A line each way names the version; what follows are frames (words.h).  Each request begins with cmd=NAME; its answer with
- * cmd=NAME-response; */
+ * A line each way names the version; what follows are frames (words.h).  Each request begins with cmd=NAME; its
+ * answer with cmd=NAME-response; */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -188,8 +188,8 @@ static int fence(void)
     return pmi2_ask("kvs-fence", "");
 }
 
-/* The protocol has no place for the code: it is that of this process.  The text goes to stderr: Slurm would not show it, and takes what
- * is behind a ';' for words. */
+/* The protocol has no place for the code: it is that of this process.  The text goes to stderr: Slurm would not
+ * show it, and takes what is behind a ';' for words. */
 static void pmi2_end(int code, const char *text)
 {
     char words[64];

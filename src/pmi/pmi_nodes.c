@@ -78,7 +78,8 @@ static bool take_items(struct reader *r)
     return true;
 }
 
-/* How often the items count is known only behind them: they are read once, and again while that gives ranks their nodes. */
+/* How often the items count is known only behind them: they are read once, and again while that gives ranks their
+ * nodes. */
 static bool take_repeated(struct reader *r)
 {
     int32_t before = r->rank, times;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pmi_trace.c: telling the launcher where this process is before it dies of a signal, or ends the job for an error.
  *
- * The process looks at nothing itself: what it could call in a handler of a signal is little, and a crash may have left the heap or
- * the loader locked.  It writes its registers into the launcher's pipe and waits for a moment; the launcher reads the map and the
- * stack of the living process, and finds functions and lines.
+ * The process looks at nothing itself: what it could call in a handler of a signal is little, and a crash may have
+ * left the heap or the loader locked.  It writes its registers into the launcher's pipe and waits for a moment;
+ * the launcher reads the map and the stack of the living process, and finds functions and lines.
  *
- * Then the signal is sent again, with all that came with it, and the default action taken: the exit code and the core file are those
- * that the program would have had.  A handler is installed only where the program has none. */
+ * Then the signal is sent again, with all that came with it, and the default action taken: the exit code and the
+ * core file are those that the program would have had.  A handler is installed only where the program has none. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pmix.c: PMIx, the interface of Open MPI's mpirun and prun, of Slurm's pmix plug-in, and of others, through libpmix.  The library is
- * loaded when a launcher offers PMIx, and never else. */
+/* pmix.c: PMIx, the interface of Open MPI's mpirun and prun, of Slurm's pmix plug-in, and of others, through
+ * libpmix.  The library is loaded when a launcher offers PMIx, and never else. */
 #define _GNU_SOURCE
 #include "config.h"
 #include <errno.h>
@@ -224,8 +224,9 @@ static void pmix_on_fenced(pmix_status_t status, void *arg)
     sem_post(&f->over);
 }
 
-/* A rank may have reason to come late.  But one that has ended before it came is told by nobody where the launcher does not end the job
- * for that: then the others would wait for ever without a word.  One of each node says so, and the next, as it may be that one. */
+/* A rank may have reason to come late.  But one that has ended before it came is told by nobody where the launcher
+ * does not end the job for that: then the others would wait for ever without a word.  One of each node says so,
+ * and the next, as it may be that one. */
 static void tell_of_waiting(int seconds)
 {
     int before = 0;
@@ -255,7 +256,8 @@ static void pmix_wait_for(struct fence *f)
         ;
 }
 
-/* All that other nodes may ask for is collected: what is fetched when it is asked for is never found if its rank has died. */
+/* All that other nodes may ask for is collected: what is fetched when it is asked for is never found if its rank
+ * has died. */
 static int fence(void)
 {
     pmix_info_t collect = { .key = PMIX_COLLECT_DATA };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* server.h: what a launcher of others must offer, and each protocol of one offers in a file of its own: a job's facts, a key-value
- * space, a barrier, an end.  kvs.c makes a job of Keel's of it. */
+/* server.h: what a launcher of others must offer, and each protocol of one offers in a file of its own: a job's
+ * facts, a key-value space, a barrier, an end.  kvs.c makes a job of Keel's of it. */
 #ifndef PMI_SERVER_H
 #define PMI_SERVER_H
 
@@ -22,7 +22,8 @@ struct pmi_server {
     bool (*is_there)(void);
     /* 0, or an errno value with a text.  Once a process. */
     int (*init)(struct pmi_facts *f);
-    /* `reach`: who will ask; the others need not be told.  A key has at most 31 letters and digits and '-'; a value has no spaces, '=', ';' and controls. */
+    /* `reach`: who will ask; the others need not be told.  A key has at most 31 letters and digits and '-'; a
+     * value has no spaces, '=', ';' and controls. */
     int (*put)(const char *key, const char *value, enum pmi_reach reach);
     /* What another rank (`from`) has put, before a fence that both have passed; `cap` is more than value_max. */
     int (*get)(int32_t from, const char *key, char *value, size_t cap);
@@ -33,8 +34,8 @@ struct pmi_server {
 
 extern const struct pmi_server pmi_1, pmi_2, pmi_x;
 
-/* pmi_nodes.c.  The ranks' nodes from a launcher's PMI_process_mapping, like (vector,(0,2,3)): the whole grammar stands there.  0, or an
- * errno value with a text. */
+/* pmi_nodes.c.  The ranks' nodes from a launcher's PMI_process_mapping, like (vector,(0,2,3)): the whole grammar
+ * stands there.  0, or an errno value with a text. */
 int pmi_mapping(const char *mapping, int32_t *node_of, int32_t size);
 /* The same nodes, counted from 0 in the order in which the ranks name them first. */
 int pmi_renumber(int32_t *node_of, int32_t size);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* words.h: what PMI-1 and PMI-2 say, for those who speak (pmi1.c, pmi2.c) and for those who answer (launch/pmserver/talk.c).
+/* words.h: what PMI-1 and PMI-2 say, for those who speak (pmi1.c, pmi2.c) and for those who answer
+ * (launch/pmserver/talk.c).
  *
- * Both send words NAME=VALUE.  PMI-1 sends lines: blanks between words, a line feed at the end.  PMI-2 sends frames: the length in
- * six decimal characters, filled up with blanks on either side, then the words, each with a ';' at its end; a ';' within a value is doubled. */
+ * Both send words NAME=VALUE.  PMI-1 sends lines: blanks between words, a line feed at the end.  PMI-2 sends
+ * frames: the length in six decimal characters, filled up with blanks on either side, then the words, each with a
+ * ';' at its end; a ';' within a value is doubled. */
 #ifndef PMI_WORDS_H
 #define PMI_WORDS_H
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi_info: what this Keel is, all that its tool interface MPI_T knows (variables, counters, events, categories), and its devices.
+/* mpi_info: what this Keel is, all that its tool interface MPI_T knows (variables, counters, events, categories),
+ * and its devices.
  *
- * It is a program of MPI that never calls MPI_Init: it needs no mpiexec.  The devices it asks for below MPI, by mpid.h. */
+ * It is a program of MPI that never calls MPI_Init: it needs no mpiexec.  The devices it asks for below MPI, by
+ * mpid.h. */
 #include "config.h"
 #include "built.h"
 #include <dirent.h>

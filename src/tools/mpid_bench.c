@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpid_bench: what the device interface alone costs: half round trips, bandwidth and message rate between ranks 0 and 1,
- * with no MPI above it. */
+/* mpid_bench: what the device interface alone costs: half round trips, bandwidth and message rate between ranks 0
+ * and 1, with no MPI above it. */
 #include <mpid.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* auth.h: two processes of a job show each other that they know the job's secret, without telling it.
  *
- * Each side gives the other a nonce, fresh for what it is to prove, and proves by HMAC-SHA-256 with the secret over everything
- * both hold to be true of the connection: what it is for, both nonces, the job, who calls, who is called, and the caller's
- * serial number.  The role is part of the proof, so neither can be sent back to its maker.  A side that reuses its nonce (a listener whose
- * address tells one) must refuse serials that it has seen; with a nonce of its own for each connection nothing can be replayed.
+ * Each side gives the other a nonce, fresh for what it is to prove, and proves by HMAC-SHA-256 with the secret
+ * over everything both hold to be true of the connection: what it is for, both nonces, the job, who calls, who is
+ * called, and the caller's serial number.  The role is part of the proof, so neither can be sent back to its
+ * maker.  A side that reuses its nonce (a listener whose address tells one) must refuse serials that it has seen;
+ * with a nonce of its own for each connection nothing can be replayed.
  *
- * No call allocates, blocks or does I/O, but ku_auth_ready, which loads the library (nettle) that has the HMAC: whoever makes no connection
- * starts without it. */
+ * No call allocates, blocks or does I/O, but ku_auth_ready, which loads the library (nettle) that has the HMAC:
+ * whoever makes no connection starts without it. */
 #ifndef KU_AUTH_H
 #define KU_AUTH_H
 

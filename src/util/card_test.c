@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Business cards: written, read on the node, asked for and answered between two nodes; epochs, askers that die, want of memory. */
+/* Business cards: written, read on the node, asked for and answered between two nodes; epochs, askers that die,
+ * want of memory. */
 #define _GNU_SOURCE
 #include <check.h>
 #include <errno.h>

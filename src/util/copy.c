@@ -68,8 +68,8 @@ AVX2 static inline void few_256(char *to, const char *from, size_t n)
     _mm256_storeu_si256((__m256i *)(to + n - 32), last);
 }
 
-/* What is no multiple of a register goes twice in part: processors give bytes that a masked store has written to no load before
- * they are in the cache. */
+/* What is no multiple of a register goes twice in part: processors give bytes that a masked store has written to
+ * no load before they are in the cache. */
 AVX512 static void copy_512(char *to, const char *from, size_t n)
 {
     size_t i = to_line(to);

@@ -10,9 +10,10 @@
  *   - A room so large (2 MB and more) that its lines have left the reader's own cache before they are written again
  *     needs no ku_copy_own, and none should be made.
  *
- * Any length, 0 too; any alignment of both sides (those of the shared side that are multiples of 64 are the fastest, and
- * a line should not be written by two cores); the two sides do not overlap.  Ordinary stores: who publishes the bytes by
- * a release store afterwards publishes all of them.  The functions may be called by any number of threads.
+ * Any length, 0 too; any alignment of both sides (those of the shared side that are multiples of 64 are the
+ * fastest, and a line should not be written by two cores); the two sides do not overlap.  Ordinary stores: who
+ * publishes the bytes by a release store afterwards publishes all of them.  The functions may be called by any
+ * number of threads.
  *
  * Which registers are used is found out at the first call: AVX-512, AVX2, or what memcpy does. */
 #ifndef KU_COPY_H
@@ -24,23 +25,27 @@
 /* Into memory that another core reads next. */
 void ku_copy_out(void *shared, const void *from, size_t n);
 
-/* The same, and the lines of `next`, as many as are written now, are fetched meanwhile to be written: this core writes them soon, and
- * nobody else uses them.  Where a line takes 150 ns from core to core a writer that waits for each has 5 GB/s. */
+/* The same, and the lines of `next`, as many as are written now, are fetched meanwhile to be written: this core
+ * writes them soon, and nobody else uses them.  Where a line takes 150 ns from core to core a writer that waits
+ * for each has 5 GB/s. */
 void ku_copy_out_ahead(void *shared, const void *from, size_t n, const void *next);
 
 /* Out of memory that another core has written. */
 void ku_copy_in(void *to, const void *shared, size_t n);
 
-/* The reader has what it wants of the lines in which these bytes lie, and nobody else reads or writes them before it says
- * that they are free: makes them this core's own by storing into one byte of the n in each what it holds already. */
+/* The reader has what it wants of the lines in which these bytes lie, and nobody else reads or writes them before
+ * it says that they are free: makes them this core's own by storing into one byte of the n in each what it holds
+ * already. */
 void ku_copy_own(void *shared, size_t n);
 
-/* ku_copy_in and ku_copy_own, two lines of the one and the other in turn: what streams through rooms of 64 to 256 KB are best
- * read with (32 GB/s in pieces of 32 KB; 28 where 512 bytes are copied and then read again to be made one's own). */
+/* ku_copy_in and ku_copy_own, two lines of the one and the other in turn: what streams through rooms of 64 to 256
+ * KB are best read with (32 GB/s in pieces of 32 KB; 28 where 512 bytes are copied and then read again to be made
+ * one's own). */
 void ku_copy_in_own(void *to, void *shared, size_t n);
 
-/* The same, and as ku_copy_in, by stores that pass the caches of this core: of a `to` that will have left them before it is read again,
- * whatever is done, its lines need not be fetched first.  What is read sooner comes from memory then. */
+/* The same, and as ku_copy_in, by stores that pass the caches of this core: of a `to` that will have left them
+ * before it is read again, whatever is done, its lines need not be fetched first.  What is read sooner comes from
+ * memory then. */
 void ku_copy_own_past(void *to, void *shared, size_t n);
 void ku_copy_past(void *to, const void *from, size_t n);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* counter.h: what the library counts and keeps in view of itself, as rows: MPI_T's performance variables and mpi_info's.
+/* counter.h: what the library counts and keeps in view of itself, as rows: MPI_T's performance variables and
+ * mpi_info's.
  *
- * The folder that keeps a number owns its row, in a table that it makes known when the library is loaded (a constructor).  A
- * row names the place where the number stands, or a function that tells it: what is counted costs an addition
- * where it happens, what can be told from other things costs nothing until somebody asks. */
+ * The folder that keeps a number owns its row, in a table that it makes known when the library is loaded (a
+ * constructor).  A row names the place where the number stands, or a function that tells it: what is counted costs
+ * an addition where it happens, what can be told from other things costs nothing until somebody asks. */
 #ifndef KU_COUNTER_H
 #define KU_COUNTER_H
 

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* epoch.h: a handful of processes, each with a core, meet over lines of shared memory.
  *
- * Each has two lines, used by turns, which it alone writes: in meeting n it shows its data there and then says that it has come, and
- * what for.  It looks at the lines of all the others itself.  So a meeting takes one transfer of a line between cores, and has
- * neither a counter nor a fence.
+ * Each has two lines, used by turns, which it alone writes: in meeting n it shows its data there and then says
+ * that it has come, and what for.  It looks at the lines of all the others itself.  So a meeting takes one
+ * transfer of a line between cores, and has neither a counter nor a fence.
  *
  * Invariants
- *   1. Meeting n has ended for a member when all lines say n and the same `what`, and `end` says nothing (looked at in this order).
- *      A line is written for n + 1 only when n has ended for its owner, that is when nobody reads those of n - 1 any more.
- *   2. Who does not wait any longer for meeting n proposes its end (`end`: FREE -> asked(n)).  Then a member that is in a meeting looks at
- *      the lines: if all have come to n, the meetings end from n + 1 on, else from n on (asked(n) -> ended(k), by
- *      compare-and-swap, whoever is first).  Before it looks it makes visible what others have stored before they looked at `end`
- *      (membarrier, or they fence).  So for whom n has ended by 1 the lines are there when anybody looks; and those
- *      who find that something is asked believe what is decided, not what they see.  Hence n ends for all or for nobody.
- *   3. Who will not come to n, to which it has not come, ends the meetings at once (FREE -> ended(n)): nobody else can have met at n.
- *   4. Who sleeps has counted itself in `sleepers`, then made visible what others had stored, as above, and looked again.
- *      Who comes, or changes `end`, looks at `sleepers` afterwards; if somebody sleeps it fences, and wakes all if
- *      there is something to see.  So the last to come sees either all lines, or nobody who sleeps without having seen its own. */
+ *   1. Meeting n has ended for a member when all lines say n and the same `what`, and `end` says nothing (looked
+ *      at in this order). A line is written for n + 1 only when n has ended for its owner, that is when nobody reads
+ *      those of n - 1 any more.
+ *   2. Who does not wait any longer for meeting n proposes its end (`end`: FREE -> asked(n)).  Then a member that
+ *      is in a meeting looks at the lines: if all have come to n, the meetings end from n + 1 on, else from n on
+ *      (asked(n) -> ended(k), by compare-and-swap, whoever is first).  Before it looks it makes visible what others
+ *      have stored before they looked at `end` (membarrier, or they fence).  So for whom n has ended by 1 the lines
+ *      are there when anybody looks; and those who find that something is asked believe what is decided, not what
+ *      they see.  Hence n ends for all or for nobody.
+ *   3. Who will not come to n, to which it has not come, ends the meetings at once (FREE -> ended(n)): nobody else
+ *      can have met at n.
+ *   4. Who sleeps has counted itself in `sleepers`, then made visible what others had stored, as above, and looked
+ *      again. Who comes, or changes `end`, looks at `sleepers` afterwards; if somebody sleeps it fences, and wakes
+ *      all if there is something to see.  So the last to come sees either all lines, or nobody who sleeps without
+ *      having seen its own. */
 #ifndef KU_EPOCH_H
 #define KU_EPOCH_H
 

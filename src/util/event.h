@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* event.h: what happens in the library, as rows: MPI_T's event types.
  *
- * The folder where something happens owns its row, in a table that it makes known when the library is loaded (a constructor).
- * Nobody listens as a rule: then telling costs one branch, and it stands only where the way is slow anyway. */
+ * The folder where something happens owns its row, in a table that it makes known when the library is loaded (a
+ * constructor). Nobody listens as a rule: then telling costs one branch, and it stands only where the way is slow
+ * anyway. */
 #ifndef KU_EVENT_H
 #define KU_EVENT_H
 

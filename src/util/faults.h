@@ -31,7 +31,8 @@ struct ku_fault_choice {
     bool strict;    /* standard sends wait for their receives */
     bool keep_exit; /* the exit code is the program's */
 };
-/* By a list with commas: names of kinds and severities, each with a '-' before it to leave it out; "strict", "keep-exit"; "1" or no kind:
+/* By a list with commas: names of kinds and severities, each with a '-' before it to leave it out; "strict",
+ * "keep-exit"; "1" or no kind:
  * all kinds; "0": none.  NULL: good; else the word that is none of these, *len bytes. */
 const char *ku_fault_choose(const char *list, struct ku_fault_choice *choice, size_t *len);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* golden.h: for tests: what an encoder makes must be these bytes.  In a program compiled with KU_LE_SWAP each field must be these
- * bytes backwards: one that did not go through le.h stays as it is, and is found out. */
+/* golden.h: for tests: what an encoder makes must be these bytes.  In a program compiled with KU_LE_SWAP each
+ * field must be these bytes backwards: one that did not go through le.h stays as it is, and is found out. */
 #ifndef KU_GOLDEN_H
 #define KU_GOLDEN_H
 

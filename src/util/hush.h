@@ -6,7 +6,8 @@
 #include <pthread.h>
 #include <signal.h>
 
-/* Until ku_hush_end the calling thread takes none, nor does any that is made meanwhile; `but`: one that they do take; 0: none. */
+/* Until ku_hush_end the calling thread takes none, nor does any that is made meanwhile; `but`: one that they do
+ * take; 0: none. */
 static inline void ku_hush(sigset_t *before, int but)
 {
     sigset_t all;

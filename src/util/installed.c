@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* installed.c: see installed.h.
  *
- * The loader knows which file this code is in: a library in the folder of libraries, or in one of another ABI below it; or a command.  As
- * long as that is where it was installed to, which is nearly always, nobody asks the file system, and no memory is needed. */
+ * The loader knows which file this code is in: a library in the folder of libraries, or in one of another ABI
+ * below it; or a command.  As long as that is where it was installed to, which is nearly always, nobody asks the
+ * file system, and no memory is needed. */
 #define _GNU_SOURCE
 #include "installed.h"
 #include "config.h"

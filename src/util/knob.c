@@ -28,8 +28,8 @@ static struct ku_knob intern_rows[] = {
 };
 static struct ku_knob_table intern = { .rows = intern_rows, .n = sizeof intern_rows / sizeof intern_rows[0] };
 
-/* The rows are read in every process's MPI_Init: what most of them say takes none of libc's parsers, whose pages would have
- * to be mapped for it. */
+/* The rows are read in every process's MPI_Init: what most of them say takes none of libc's parsers, whose pages
+ * would have to be mapped for it. */
 static bool parse_digits(const char *s, int64_t *v)
 {
     enum { MOST = 17 };

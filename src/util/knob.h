@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* knob.h: the variables a user may set, as rows: KEEL_<NAME> in the environment.
  *
- * The folder that owns a variable owns its row, in a table that it makes known when the library is loaded and registers before
- * it reads a value; mpi_info and MPI_T read the same rows.  A value is read from the environment when its table is
- * registered, unless a tool has set it before.  Register and check while single-threaded (MPID_Init). */
+ * The folder that owns a variable owns its row, in a table that it makes known when the library is loaded and
+ * registers before it reads a value; mpi_info and MPI_T read the same rows.  A value is read from the environment
+ * when its table is registered, unless a tool has set it before.  Register and check while single-threaded
+ * (MPID_Init). */
 #ifndef KU_KNOB_H
 #define KU_KNOB_H
 
@@ -70,8 +71,8 @@ bool ku_knob_is_set(const char *name);
 /* The row of a name, or NULL.  Its value has been read. */
 const struct ku_knob *ku_knob_find(const char *name);
 
-/* The row at an index, in the order in which they became known, and its table's area; NULL beyond the last.  Its value has been
- * read. */
+/* The row at an index, in the order in which they became known, and its table's area; NULL beyond the last.  Its
+ * value has been read. */
 struct ku_knob *ku_knob_at(int index, const char **area);
 
 /* The rows are known no more, and what tools have set of them is freed. */

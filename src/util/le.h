@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* le.h: numbers as they travel: little-endian, whatever the machine.
  *
- * ku_le16/32/64 turn a number into the one whose bytes in memory are little-endian, and such a one back.  On a little-endian
- * machine they are nothing.  KU_LE_SWAP makes them swap on every machine: tests compile an encoder with it to see that each
- * field goes through here. */
+ * ku_le16/32/64 turn a number into the one whose bytes in memory are little-endian, and such a one back.  On a
+ * little-endian machine they are nothing.  KU_LE_SWAP makes them swap on every machine: tests compile an encoder
+ * with it to see that each field goes through here. */
 #ifndef KU_LE_H
 #define KU_LE_H
 

@@ -17,14 +17,18 @@
  * 0 after the slot was seen claimed and unpublished does not own that slot.  When no process that is alive
  * can own it, its producer has died, and the consumer skips it (ku_ring_orphan).
  *
- *   6. A ring may have one producer instead (ku_ring_put_alone, never mixed with ku_ring_put): then 2 needs no swap, and 5
+ *   6. A ring may have one producer instead (ku_ring_put_alone, never mixed with ku_ring_put): then 2 needs no
+ *      swap, and 5
  * does not apply.  That spares a locked access, which would wait for the line written before it.
  *
- *   7. Before it stores `consumed` the consumer may store into the last byte of the body of each slot below it that it is done with
- * (ku_ring_own): the lines are its own then.  A producer's store to a line that both cores hold, as one has written and the
- * other read it, waits longer: through a lane messages of 8 bytes go at 25 million a second with it, at 20 without.
+ *   7. Before it stores `consumed` the consumer may store into the last byte of the body of each slot below it
+ *      that it is done with
+ * (ku_ring_own): the lines are its own then.  A producer's store to a line that both cores hold, as one has
+ * written and the other read it, waits longer: through a lane messages of 8 bytes go at 25 million a second with
+ * it, at 20 without.
  *
- *   8. In a ring of many producers the last 4 bytes of a line whose body has at most KU_LINE_TELLS bytes are the producer's
+ *   8. In a ring of many producers the last 4 bytes of a line whose body has at most KU_LINE_TELLS bytes are the
+ *      producer's
  * number (ku_line_from).
  *
  * The model in tests/model checks 2 to 7 with explicit store buffers. */
@@ -162,9 +166,9 @@ static inline bool ku_ring_claim(struct ku_ring_tx *tx, uint64_t *ticket)
     return true;
 }
 
-/* Two words that come one by one, and go together where that can be said: what is sent has often been stored a moment ago, as words,
- * and a load that spans several stores waits until they are in the cache, and with them all stores before.  (Sanitizers do not see what
- * assembler reads.) */
+/* Two words that come one by one, and go together where that can be said: what is sent has often been stored a
+ * moment ago, as words, and a load that spans several stores waits until they are in the cache, and with them all
+ * stores before.  (Sanitizers do not see what assembler reads.) */
 #if defined(__SSE2__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define KU_TWO_BY_ASM 1
 #endif
@@ -263,17 +267,17 @@ ku_ring_put(struct ku_ring_tx *tx, const struct ku_line_head *head, const void *
         if (len <= KU_LINE_TELLS)
             memcpy(tx->ring->slot[ticket % KU_RING_SLOTS].body + KU_LINE_TELLS, &tx->from, sizeof tx->from);
         ku_ring_publish(tx->ring, ticket, head, body, len);
-        /* A claim waits for all earlier stores, so a store to a line that the consumer still holds would cost the next claim the
-         * way there and back. */
+        /* A claim waits for all earlier stores, so a store to a line that the consumer still holds would cost the
+         * next claim the way there and back. */
         ku_fetch_line(&tx->ring->slot[(ticket + KU_RING_AHEAD) % KU_RING_SLOTS]);
     }
     ku_ring_leave(tx->claims);
     return ok;
 }
 
-/* Put one line into a ring that has one producer, whose threads do so one at a time.  A line is fetched ahead here, too: where
- * lines take 150 ns, streams of short messages gain an eighth.  No claim: a producer that dies has
- * published a line or has not begun it, and `tail` may be one behind for a moment. */
+/* Put one line into a ring that has one producer, whose threads do so one at a time.  A line is fetched ahead
+ * here, too: where lines take 150 ns, streams of short messages gain an eighth.  No claim: a producer that dies
+ * has published a line or has not begun it, and `tail` may be one behind for a moment. */
 static inline __attribute__((always_inline)) bool
 ku_ring_put_alone(struct ku_ring_tx *tx, const struct ku_line_head *head, const void *body, size_t len)
 {
@@ -335,8 +339,8 @@ static inline bool ku_line_is_full(const struct ku_line *line, uint16_t lap)
     return has == lap;
 }
 
-/* Has the line a head that is `want` where `mask` has bits, and a `len` of at most `cap`?  Its len, or enum ku_look.  It is
- * still to be copied out and popped. */
+/* Has the line a head that is `want` where `mask` has bits, and a `len` of at most `cap`?  Its len, or enum
+ * ku_look.  It is still to be copied out and popped. */
 static inline __attribute__((always_inline)) int64_t ku_line_look(const struct ku_line *line, uint16_t lap,
                                                                   struct ku_line_words want,
                                                                   struct ku_line_words mask, uint64_t cap)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lock.h: locks whose contracts are checked: what each guards, by clang (-Wthread-safety, part clang of the tests); the order in which
- * a thread takes them, by a build with --enable-lock-order, which ends the process with both locks named. */
+/* lock.h: locks whose contracts are checked: what each guards, by clang (-Wthread-safety, part clang of the
+ * tests); the order in which a thread takes them, by a build with --enable-lock-order, which ends the process with
+ * both locks named. */
 #ifndef KU_LOCK_H
 #define KU_LOCK_H
 
@@ -20,7 +21,8 @@
 /* Of a function: nothing of that is checked in it; a comment says why. */
 #define KU_UNCHECKED KU_ATTRIBUTE(no_thread_safety_analysis)
 
-/* Who has a lock takes only such as stand behind it, and no second one of the same kind; the device lock alone may be taken again. */
+/* Who has a lock takes only such as stand behind it, and no second one of the same kind; the device lock alone may
+ * be taken again. */
 enum ku_lock_order {
     KU_LOCK_DEVICE,  /* the device lock (core/thread.c) */
     KU_LOCK_INIT,    /* MPI is begun and ended, one thread at a time */
@@ -28,7 +30,8 @@ enum ku_lock_order {
     KU_LOCK_SEND,    /* a device's: what senders share of a peer, or of the device */
     KU_LOCK_POOL,    /* spare buffers of a device */
     KU_LOCK_FORTRAN, /* what is known of Fortran */
-    KU_LOCK_TABLE, /* a table of the MPI layer, in a procedure that may be called before MPI_Init; files that are asked for */
+    /* a table of the MPI layer, in a procedure that may be called before MPI_Init; files that are asked for */
+    KU_LOCK_TABLE,
     KU_LOCK_SEGMENT, /* blocks that the processes of a node share */
     KU_LOCK_ORDERS
 };

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* publish.h: the user's name service: names with some bytes each, which this user's programs publish for each other.
  *
- * It is a folder (KEEL_NAMES) that nobody else can read, since port names hold secrets.  A name is a file there, whose name is the published
- * name in hexadecimal.  The process that has published it holds a lock on the file: so a name whose publisher has ended, however it did,
- * is known to be stale, and the next process that meets it removes it.  Nothing runs for it, and the folder is empty when nobody
- * publishes anything.
+ * It is a folder (KEEL_NAMES) that nobody else can read, since port names hold secrets.  A name is a file there,
+ * whose name is the published name in hexadecimal.  The process that has published it holds a lock on the file: so
+ * a name whose publisher has ended, however it did, is known to be stale, and the next process that meets it
+ * removes it.  Nothing runs for it, and the folder is empty when nobody publishes anything.
  *
- * A publisher makes the file under another name, locks it, and links it to its place: who finds it there finds it whole.
+ * A publisher makes the file under another name, locks it, and links it to its place: who finds it there finds it
+ * whole.
  *
  * Errors are errno values with a text (err.h).  One thread at a time. */
 #ifndef KU_PUBLISH_H

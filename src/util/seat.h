@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* seat.h: the device lock (core/thread.c), as far as the one thread sees it to which it is biased: taking it and leaving it are a store
- * each, here, where nothing is unusual. */
+/* seat.h: the device lock (core/thread.c), as far as the one thread sees it to which it is biased: taking it and
+ * leaving it are a store each, here, where nothing is unusual. */
 #ifndef KU_SEAT_H
 #define KU_SEAT_H
 
@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 /* Do the callers of devices, and of what they use, come one at a time?  So they do unless the process was granted
- * MPI_THREAD_MULTIPLE, however many threads it has (MPID_Need).  A plug-in, which resolves nothing here, has to think that they do not. */
+ * MPI_THREAD_MULTIPLE, however many threads it has (MPID_Need).  A plug-in, which resolves nothing here, has to
+ * think that they do not. */
 #ifdef KEEL_PLUGIN
 #define KU_SINGLE_THREADED 0
 #define KU_BIASED 0
@@ -19,8 +20,8 @@
 #include "lock.h"
 extern bool ku_threaded __attribute__((visibility("hidden")));
 #define KU_SINGLE_THREADED (!ku_threaded)
-/* Where they may come from several threads, one may have all to itself for a time: the caller is that one, in a call that others wait
- * for; and, there is such a one. */
+/* Where they may come from several threads, one may have all to itself for a time: the caller is that one, in a
+ * call that others wait for; and, there is such a one. */
 struct ku_seat {
     /* How often the thread has taken the device lock by the bias; it alone writes it.  KU_SEAT_NONE: of no thread. */
     _Alignas(64) _Atomic uint32_t inside;

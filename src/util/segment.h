@@ -102,8 +102,8 @@ struct ku_seg_rank {
     _Atomic int32_t pid;                 /* of the process that called MPID_Init; 0 before */
     int32_t abort_code;
     _Atomic uint32_t epoch; /* how often this rank has begun MPI, the last time included */
-    _Atomic uint32_t
-        found_gone; /* 1: it has found a rank gone that had not finished, or one that failed: perhaps that is why it ends */
+    /* 1: it has found a rank gone that had not finished, or one that failed: perhaps that is why it ends */
+    _Atomic uint32_t found_gone;
     _Atomic uint64_t card;       /* its business card (card.h) */
     _Atomic uint32_t card_asked; /* the epoch in which the launcher wants to be told of it */
     uint32_t ended;              /* how many of its epochs head->ended counts: its own alone */
@@ -131,8 +131,9 @@ struct ku_seg_place {
     uint64_t set[KU_PLACE_CPUS / 64]; /* bit c % 64 of set[c / 64]: the kernel's cpu c */
 };
 
-/* What a rank waits for: the times always, the rest as an answer to head->asked, given by a rank that sleeps (or polls)
- * in a call.  The launcher reads it when answered == asked; then the rank does not write again before it is asked again. */
+/* What a rank waits for: the times always, the rest as an answer to head->asked, given by a rank that sleeps (or
+ * polls) in a call.  The launcher reads it when answered == asked; then the rank does not write again before it is
+ * asked again. */
 enum {
     KU_CALL_OPS = 16,
     KU_CALL_MSGS = 8,
@@ -213,8 +214,8 @@ struct ku_segment {
  * With one node it is ready for use; with several, ku_segment_join next. */
 int ku_segment_create(struct ku_segment *s, uint32_t size, uint32_t nlocal, uint32_t node, uint32_t nnodes);
 
-/* Make the segment that of its node in this job (its id and secret): each rank's node is node_of[rank], and the ranks of a
- * node are numbered in the order of their global ranks. */
+/* Make the segment that of its node in this job (its id and secret): each rank's node is node_of[rank], and the
+ * ranks of a node are numbered in the order of their global ranks. */
 void ku_segment_join(struct ku_segment *s, uint64_t job_id, const uint8_t secret[KU_SECRET_BYTES],
                      const int32_t *node_of);
 
@@ -264,7 +265,8 @@ static inline struct ku_seg_call *ku_segment_call(const struct ku_segment *s, ui
 {
     return (struct ku_seg_call *)((char *)s->head + s->head->call_off) + lrank;
 }
-/* What a team of `members` consists of (mpid/team).  The core is there from the start, the others when they are first used. */
+/* What a team of `members` consists of (mpid/team).  The core is there from the start, the others when they are
+ * first used. */
 enum ku_team_part {
     KU_TEAM_CORE,
     KU_TEAM_SLOTS,
@@ -311,8 +313,9 @@ void ku_segment_wake_all(const struct ku_segment *s);
 /* The launcher has seen `rank` end without finalizing: mark it so in this segment, once, and wake all. */
 void ku_segment_mark_gone(const struct ku_segment *s, uint32_t rank);
 
-/* The same in a segment that no launcher looks after, in which its processes mark each other, one at a time: head->held has the number of
- * the one that does.  If that one ends meanwhile, the next one goes on in its place.  False: another one marks, try again later. */
+/* The same in a segment that no launcher looks after, in which its processes mark each other, one at a time:
+ * head->held has the number of the one that does.  If that one ends meanwhile, the next one goes on in its place.
+ * False: another one marks, try again later. */
 bool ku_segment_mark_begin(const struct ku_segment *s);
 void ku_segment_mark_end(const struct ku_segment *s);
 

@@ -2,16 +2,19 @@
 /* segment_alloc.c: blocks in the job's segment (segment_alloc.h says what they promise).
  *
  * Invariants
- *   1. The lock is held to change an extent's state or a chunk's map, except MAKING -> LARGE and MAKING -> UNUSED, which the maker
- *      alone does.  Gigabytes are got and given back without it, so nobody waits for that.
- *   2. A chunk begins with its map, a byte a grain: FREE, FIRST (of a block), NEXT (the rest of a block).  A block is marked from its
- *      end to its beginning, and unmarked from its beginning on.  So if the holder of the lock is killed in between, what it left
- *      is grains of NEXT behind one that is FREE: whoever gets the lock next makes them FREE (recover).
- *   3. All else in the extents that a killed holder may leave unfinished is found out from the maps and the states, or costs
- *      addresses alone: `free` is counted again; the range of an extent is written before the state that makes it valid.
- *   4. An extent in state UNUSED or IDLE may still have pages (its last user was killed): they are given back before it is used
- *      again, which also makes it zero.
- *   5. A chunk's place in the table and in the file is never used for anything but a chunk, so processes keep it mapped.
+ *   1. The lock is held to change an extent's state or a chunk's map, except MAKING -> LARGE and MAKING -> UNUSED,
+ *      which the maker alone does.  Gigabytes are got and given back without it, so nobody waits for that.
+ *   2. A chunk begins with its map, a byte a grain: FREE, FIRST (of a block), NEXT (the rest of a block).  A block
+ *      is marked from its end to its beginning, and unmarked from its beginning on.  So if the holder of the lock is
+ *      killed in between, what it left is grains of NEXT behind one that is FREE: whoever gets the lock next makes
+ *      them FREE (recover).
+ *   3. All else in the extents that a killed holder may leave unfinished is found out from the maps and the
+ *      states, or costs addresses alone: `free` is counted again; the range of an extent is written before the state
+ *      that makes it valid.
+ *   4. An extent in state UNUSED or IDLE may still have pages (its last user was killed): they are given back
+ *      before it is used again, which also makes it zero.
+ *   5. A chunk's place in the table and in the file is never used for anything but a chunk, so processes keep it
+ *      mapped.
  *   6. A maker that the launcher has marked dead is as if it had given up. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -344,7 +347,8 @@ static bool abandoned(const struct ku_heap *h, const struct ku_heap_extent *e)
            atomic_load(&ku_segment_rank(h->segment, e->maker)->state) == KU_RANK_DEAD;
 }
 
-/* An extent without blocks, best one whose range has room for `bytes` and not much more; else at least a place in the table. */
+/* An extent without blocks, best one whose range has room for `bytes` and not much more; else at least a place in
+ * the table. */
 static struct ku_heap_extent *spare(struct ku_heap *h, uint64_t bytes)
 {
     struct ku_heap_head *head = head_of(h);
@@ -459,8 +463,8 @@ static ku_block alloc_small(struct ku_heap *h, uint64_t bytes)
     return b;
 }
 
-/* An empty chunk is kept if it is the only one and has no pages but its first part: a program that makes and frees one small block
- * again and again would pay for pages each time. */
+/* An empty chunk is kept if it is the only one and has no pages but its first part: a program that makes and frees
+ * one small block again and again would pay for pages each time. */
 static bool is_kept(const struct ku_heap *h, const struct ku_heap_extent *e)
 {
     const struct ku_heap_head *head = head_of(h);

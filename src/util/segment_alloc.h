@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* segment_alloc.h: blocks of memory that all processes of a node share, from the job's segment (segment.h).
  *
- * The heap lies behind the fixed part of the segment's file, which grows as it is needed.  The file's new part is divided into
- * extents; a block lies in one of them, and its name (ku_block) says which and where, so it means the same in all processes.
- * An extent is either one large block, or a chunk of 1 MiB for small ones.  A process maps an extent when it first uses it.
+ * The heap lies behind the fixed part of the segment's file, which grows as it is needed.  The file's new part is
+ * divided into extents; a block lies in one of them, and its name (ku_block) says which and where, so it means the
+ * same in all processes. An extent is either one large block, or a chunk of 1 MiB for small ones.  A process maps
+ * an extent when it first uses it.
  *
  * What the caller may rely on
  *   - Any thread of any process of the node may call any function at any time.
  *   - A block has its pages when ku_heap_alloc returns it: want of memory is an error there, not a signal later.
  *     (Where the kernel cannot allot pages in advance, which no Linux since 3.5 does, they come when they are touched.)
- *   - A block is zero at first.  Freeing it gives its pages back to the system: at once if it is large, when its chunk is
- *     empty if it is small.  At most KU_HEAP_KEPT bytes stay when there is no block.
+ *   - A block is zero at first.  Freeing it gives its pages back to the system: at once if it is large, when its
+ *     chunk is empty if it is small.  At most KU_HEAP_KEPT bytes stay when there is no block.
  *   - A process may be killed at any instruction: the others go on, and lose at most what it was about to allot. */
 #ifndef KU_SEGMENT_ALLOC_H
 #define KU_SEGMENT_ALLOC_H
@@ -70,8 +71,8 @@ struct ku_heap {
     struct ku_heap_mapped mapped[KU_HEAP_EXTENTS];
 };
 
-/* Begin to use the heap of a segment, as local rank `lrank`: no system call.  Blocks of an earlier epoch are forgotten when the
- * first process of a later one uses the heap; nobody may use them any more by then. */
+/* Begin to use the heap of a segment, as local rank `lrank`: no system call.  Blocks of an earlier epoch are
+ * forgotten when the first process of a later one uses the heap; nobody may use them any more by then. */
 void ku_heap_open(struct ku_heap *h, const struct ku_segment *s, uint32_t lrank, uint32_t epoch);
 
 /* Unmap everything.  Blocks stay allotted. */
@@ -83,12 +84,13 @@ ku_block ku_heap_alloc(struct ku_heap *h, uint64_t bytes);
 /* Give a block back.  No process uses it any more, and all that mapped it have called ku_heap_unmap, or ended. */
 void ku_heap_free(struct ku_heap *h, ku_block b);
 
-/* Where the block lies in this process.  NULL: it cannot be mapped, or there is none of this name; ku_err_last() says why.
- * Each call needs one of ku_heap_unmap before the block is freed. */
+/* Where the block lies in this process.  NULL: it cannot be mapped, or there is none of this name; ku_err_last()
+ * says why. Each call needs one of ku_heap_unmap before the block is freed. */
 void *ku_heap_map(struct ku_heap *h, ku_block b);
 void ku_heap_unmap(struct ku_heap *h, ku_block b);
 
-/* For a process that must not wait for a rank, and is of no epoch (the launcher).  Get the lock, to take blocks of this epoch: 0; EBUSY:
+/* For a process that must not wait for a rank, and is of no epoch (the launcher).  Get the lock, to take blocks of
+ * this epoch: 0; EBUSY:
  * another has it; ESTALE: the heap's blocks are of a later one. */
 int ku_heap_try(struct ku_heap *h, uint32_t epoch);
 /* With the lock: as ku_heap_alloc, of at most KU_HEAP_SMALL bytes, but not zeroed. */

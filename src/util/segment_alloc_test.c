@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The heap in the segment: blocks do not overlap, are zero, and give their memory back; threads, processes, killed holders,
- * want of memory. */
+/* The heap in the segment: blocks do not overlap, are zero, and give their memory back; threads, processes, killed
+ * holders, want of memory. */
 #define _GNU_SOURCE
 #include <check.h>
 #include <errno.h>

@@ -27,7 +27,8 @@ bool ku_sock_parse(const char *text, size_t len, struct ku_sock_addr *a);
 bool ku_sock_within(const struct ku_sock_addr *a, const struct ku_sock_addr *net);
 bool ku_sock_same_ip(const struct ku_sock_addr *a, const struct ku_sock_addr *b);
 
-/* The addresses of this host's interfaces that are up, without those that only it or one link knows (loopback, link-local):
+/* The addresses of this host's interfaces that are up, without those that only it or one link knows (loopback,
+ * link-local):
  * how many of them list[] has. */
 int ku_sock_own(struct ku_sock_addr *list, int most);
 
@@ -50,12 +51,13 @@ int ku_sock_error(int fd);
 /* Bytes that the other side's kernel has not acknowledged, or -1. */
 int ku_sock_unsent(int fd);
 
-/* Have the kernel ask the other side, when nothing has come from there for half of so many seconds, and give the connection up
- * (ETIMEDOUT) when nothing has come for all of them.  It asks only while nothing is sent; else see ku_sock_silent. */
+/* Have the kernel ask the other side, when nothing has come from there for half of so many seconds, and give the
+ * connection up (ETIMEDOUT) when nothing has come for all of them.  It asks only while nothing is sent; else see
+ * ku_sock_silent. */
 void ku_sock_keep_alive(int fd, int seconds);
 
-/* Has the other side's kernel said nothing for so long, not even to what it was sent again?  A process that does not read is
- * not silent: its kernel answers. */
+/* Has the other side's kernel said nothing for so long, not even to what it was sent again?  A process that does
+ * not read is not silent: its kernel answers. */
 bool ku_sock_silent(int fd, int seconds);
 
 /* Errors after which the same call may succeed a little later. */

@@ -112,13 +112,16 @@ bool ku_wait_register(void)
 }
 
 /* What the last yields told of this core; both count down.
- * crowded: somebody else ran, again and again, so whoever is waited for may sit on this very core, whatever the census says
+ * crowded: somebody else ran, again and again, so whoever is waited for may sit on this very core, whatever the
+ * census says
  *          (other jobs share the machine): yield soon.
- * hogged:  somebody ran for long, who computes and does not step aside: sleep at once, because a wake-up takes the core
+ * hogged:  somebody ran for long, who computes and does not step aside: sleep at once, because a wake-up takes the
+ * core
  *          from him and a yield waits for the end of his time slice.
  * That a yield took long does not tell it: a hypervisor, an interrupt or a thread of the kernel may have had the core
- * meanwhile, from whom nothing is gained by stepping aside (on a virtual machine 443 of a million yields on an idle core took more
- * than 1.5 us, two of them with a switch of threads).  So there must have been a switch, and one is nothing yet. */
+ * meanwhile, from whom nothing is gained by stepping aside (on a virtual machine 443 of a million yields on an
+ * idle core took more than 1.5 us, two of them with a switch of threads).  So there must have been a switch, and
+ * one is nothing yet. */
 static _Atomic int crowded, hogged;
 static _Thread_local long switches;             /* of this thread, when it looked last */
 static _Atomic int hogged_waits = HOGGED_WAITS; /* what hogged counts down from the next time */
@@ -252,7 +255,8 @@ static void step_apart(uint64_t now)
     atomic_flag_clear(&looks);
 }
 
-/* Did a yield that took so long let somebody else run?  Where that is known to be so most are not looked at: a look takes 0.4 us. */
+/* Did a yield that took so long let somebody else run?  Where that is known to be so most are not looked at: a
+ * look takes 0.4 us. */
 static bool met_one(uint64_t took)
 {
     static _Thread_local uint32_t looks;
@@ -358,9 +362,10 @@ bool ku_wait_near(_Atomic uint32_t *word, uint32_t is)
     return false;
 }
 
-/* What other nodes send takes longer than a few yields, and to be woken takes as long as much of that way; where ranks outnumber cores
- * one that computes is waited for, and a core that nobody else uses by then halts when its last rank sleeps.  So a rank there lets
- * others run again and again for a while before it sleeps, unless one of them has something to do. */
+/* What other nodes send takes longer than a few yields, and to be woken takes as long as much of that way; where
+ * ranks outnumber cores one that computes is waited for, and a core that nobody else uses by then halts when its
+ * last rank sleeps.  So a rank there lets others run again and again for a while before it sleeps, unless one of
+ * them has something to do. */
 static bool stays_awake(struct ku_wait *w)
 {
     uint64_t now;
@@ -463,7 +468,8 @@ struct waitv {
 };
 enum { WAITV_U32 = 2 };
 
-/* 1: the kernel has the call, -1: it has not, or it is refused, or Valgrind is here, which does not know it; 0: not tried yet. */
+/* 1: the kernel has the call, -1: it has not, or it is refused, or Valgrind is here, which does not know it; 0:
+ * not tried yet. */
 static _Atomic int has_waitv;
 
 static long waitv(struct waitv *of, unsigned n, const struct timespec *until)
@@ -537,11 +543,12 @@ void ku_wait_wake_all(_Atomic uint32_t *word)
 
 enum { MUTE_MS = 2, PATIENCE_MS = 50, PATIENCE_MAX = 1 << 30 };
 
-/* The socket of process bell_pid (a child of fork has its parent's, which is not its own), to ring others' and, once bound, to
- * be rung; -1: none yet. */
+/* The socket of process bell_pid (a child of fork has its parent's, which is not its own), to ring others' and,
+ * once bound, to be rung; -1: none yet. */
 static _Atomic int bell = -1, bell_pid;
-/* Until the bell has rung for the first time nobody knows that it can be heard: another's word on that takes a wake-up
- * that fails, and that must not cost long.  This long a sleep may be, twice as long after each in which nothing came. */
+/* Until the bell has rung for the first time nobody knows that it can be heard: another's word on that takes a
+ * wake-up that fails, and that must not cost long.  This long a sleep may be, twice as long after each in which
+ * nothing came. */
 static int bell_patience;
 
 static int bell_socket(void)

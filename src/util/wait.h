@@ -5,10 +5,12 @@
  *   1. A sleeper publishes sleeping = 1, makes every producer's earlier stores visible (membarrier, or the
  * producers fence), looks again, and only then sleeps.  So no wake is lost.
  *   2. A waker that sees sleeping = 1 takes it to 0 by compare-and-swap and alone calls futex: one wake an episode.
- *   2b. A rank that sleeps in poll on descriptors says sleeping = 2 instead; the waker takes that to 0 likewise and sends a
- * byte to the rank's doorbell, a datagram socket that it polls besides.  The byte stays until it is read, and it is read
- * after poll only, before the rank looks again: so a wake between the last look and poll is not lost either.  Where the
- * byte cannot be sent the waker says so (bell_mute) and the rank never sleeps for more than MUTE_MS again.
+ *   2b. A rank that sleeps in poll on descriptors says sleeping = 2 instead; the waker takes that to 0 likewise
+ *   and sends a
+ * byte to the rank's doorbell, a datagram socket that it polls besides.  The byte stays until it is read, and it
+ * is read after poll only, before the rank looks again: so a wake between the last look and poll is not lost
+ * either.  Where the byte cannot be sent the waker says so (bell_mute) and the rank never sleeps for more than
+ * MUTE_MS again.
  *   3. Rungs: spin while every rank has a core; sched_yield a few tens of times; sleep.  (Sleeping at once
  * costs five times the yielding barrier, never sleeping burns the machine.) */
 #ifndef KU_WAIT_H
@@ -34,13 +36,14 @@ struct ku_wait_policy {
     uint32_t hogged_ns; /* a yield among ranks that all wait, or do a little each, takes less */
 };
 
-/* Set once from the census (ranks here, cores usable, far: there are ranks on other nodes) and the KEEL_SPIN_US / KEEL_YIELDS knobs. */
+/* Set once from the census (ranks here, cores usable, far: there are ranks on other nodes) and the KEEL_SPIN_US /
+ * KEEL_YIELDS knobs. */
 extern struct ku_wait_policy ku_wait_policy;
 void ku_wait_init(uint32_t ranks, uint32_t cpus, bool far);
 
-/* From now on, while every rank has a core by the census, local rank `me` of this segment steps apart from another one where it
- * finds that both are on one cpu and that it may use one where none is: a kernel that sees both run all the time (they yield to
- * each other) may leave them so for good, at microseconds a message.  NULL: no longer. */
+/* From now on, while every rank has a core by the census, local rank `me` of this segment steps apart from another
+ * one where it finds that both are on one cpu and that it may use one where none is: a kernel that sees both run
+ * all the time (they yield to each other) may leave them so for good, at microseconds a message.  NULL: no longer. */
 void ku_wait_company(const struct ku_segment *segment, uint32_t me);
 
 /* Who fences between its stores and its look at a word: those that could not register, and their peers, or, where ranks
@@ -80,8 +83,8 @@ static inline void ku_wait_reset(struct ku_wait *w)
     *w = (struct ku_wait){ 0 };
 }
 
-/* Somebody who runs now, on another core, is about to change *word from `is`: look at it for about as long as it takes to step
- * aside and come back.  True: it has changed. */
+/* Somebody who runs now, on another core, is about to change *word from `is`: look at it for about as long as it
+ * takes to step aside and come back.  True: it has changed. */
 bool ku_wait_near(_Atomic uint32_t *word, uint32_t is);
 
 /* Values of the word. */
@@ -99,25 +102,27 @@ void ku_wait_cancel(_Atomic uint32_t *sleeping);
 /* Sleep while *sleeping is 1, at most `timeout_ms` (-1: for ever).  Spurious returns are allowed. */
 void ku_wait_sleep(_Atomic uint32_t *sleeping, int timeout_ms);
 
-/* The same also while *word is `is`, a word on which many sleep and which ku_wait_wake_all wakes; false at once, and nothing
- * done, where the kernel has no such call (Linux before 5.16). */
+/* The same also while *word is `is`, a word on which many sleep and which ku_wait_wake_all wakes; false at once,
+ * and nothing done, where the kernel has no such call (Linux before 5.16). */
 bool ku_wait_sleep_on(_Atomic uint32_t *sleeping, _Atomic uint32_t *word, uint32_t is, int timeout_ms);
 bool ku_wait_can_sleep_on(void);
 /* For those who have nothing else to wait for: sleep while *word is `is`.  It may return early. */
 void ku_wait_while(_Atomic uint32_t *word, uint32_t is);
 void ku_wait_wake_all(_Atomic uint32_t *word);
 
-/* Sleeping on descriptors too.  The rank's doorbell is made by the first ku_wait_prepare_poll, or ku_wait_bell_open, and removed by
- * ku_wait_bell_close; without one (the system refuses abstract sockets) ku_wait_poll returns after MUTE_MS at most.
- * Between the two the caller polls once more, or calls ku_wait_cancel(&rank->sleeping). */
+/* Sleeping on descriptors too.  The rank's doorbell is made by the first ku_wait_prepare_poll, or
+ * ku_wait_bell_open, and removed by ku_wait_bell_close; without one (the system refuses abstract sockets)
+ * ku_wait_poll returns after MUTE_MS at most. Between the two the caller polls once more, or calls
+ * ku_wait_cancel(&rank->sleeping). */
 enum { KU_WAIT_FDS = 8 };
 void ku_wait_bell_open(struct ku_seg_rank *rank);
 void ku_wait_prepare_poll(struct ku_seg_rank *rank, uint32_t fences);
 void ku_wait_poll(struct ku_seg_rank *rank, const int fds[], int n, int timeout_ms);
 void ku_wait_bell_close(struct ku_seg_rank *rank);
 
-/* Of a thread that may sleep on the rank's word beside another one of its process: as ku_wait_sleep or, with descriptors, ku_wait_poll,
- * but it leaves the word and the doorbell as they are.  ku_wait_beside_end, while no other thread sleeps there, does the rest. */
+/* Of a thread that may sleep on the rank's word beside another one of its process: as ku_wait_sleep or, with
+ * descriptors, ku_wait_poll, but it leaves the word and the doorbell as they are.  ku_wait_beside_end, while no
+ * other thread sleeps there, does the rest. */
 void ku_wait_beside(struct ku_seg_rank *rank, const int fds[], int n, int timeout_ms);
 void ku_wait_beside_end(struct ku_seg_rank *rank);
 

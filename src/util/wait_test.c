@@ -79,8 +79,8 @@ START_TEST(no_wake_is_lost_with_fences)
 }
 END_TEST
 
-/* Steps to the end of the ladder and the time they took; done again, for up to three seconds, while somebody who computes has this
- * core, because they may end sooner then; false if he had it all the time. */
+/* Steps to the end of the ladder and the time they took; done again, for up to three seconds, while somebody who
+ * computes has this core, because they may end sooner then; false if he had it all the time. */
 static bool climb(int *steps, uint64_t *ns)
 {
     bool hogged = true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program for another MPI's own compiler wrapper and header: what its ABI writes differently, in and out.  Run by mpich.test and
- * openmpi.test on Keel's library; on that MPI's own it says the same.  Prints what was wrong, or "right". */
+/* A program for another MPI's own compiler wrapper and header: what its ABI writes differently, in and out.  Run
+ * by mpich.test and openmpi.test on Keel's library; on that MPI's own it says the same.  Prints what was wrong, or
+ * "right". */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <dlfcn.h>

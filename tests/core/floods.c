@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Floods: a million unexpected messages of 8 bytes, a hundred thousand of 4 KB, to a rank that computes first or receives
- * in reverse order of tags; both ways at once; and with a limit that makes the receiver say stop.
- * Order is kept, memory stays within what doc/adi2.md promises, no message is lost. */
+/* Floods: a million unexpected messages of 8 bytes, a hundred thousand of 4 KB, to a rank that computes first or
+ * receives in reverse order of tags; both ways at once; and with a limit that makes the receiver say stop. Order
+ * is kept, memory stays within what doc/adi2.md promises, no message is lost. */
 #include "harness.h"
 #include <sys/resource.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of other processes (MPID_Mem_*, MPID_Put, MPID_Get, MPID_Atomic): by the device where it can, and by packets everywhere,
- * which a key without the device's part of it asks for. */
+/* Memory of other processes (MPID_Mem_*, MPID_Put, MPID_Get, MPID_Atomic): by the device where it can, and by
+ * packets everywhere, which a key without the device's part of it asks for. */
 #include "suite.h"
 #include "mock.h"
 
@@ -41,7 +41,8 @@ static void meet(void)
     ok("meet");
 }
 
-/* Memory that a device can reach directly, if it has such: the mock's heap, or the end of this rank's part of the segment; and any. */
+/* Memory that a device can reach directly, if it has such: the mock's heap, or the end of this rank's part of the
+ * segment; and any. */
 static unsigned char *memory_of(int kind)
 {
     static unsigned char plain[ROOM];

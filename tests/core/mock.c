@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The mock device: a plug-in that carries packets through memory the test provides, in order for each pair of ranks, but
- * refusing, delaying, queueing and losing ranks as the test asks, and so reordering between peers. */
+/* The mock device: a plug-in that carries packets through memory the test provides, in order for each pair of
+ * ranks, but refusing, delaying, queueing and losing ranks as the test asks, and so reordering between peers. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* process_vm_readv */
 #endif

@@ -2,8 +2,9 @@
 /* mock.h: what the mock device and the tests that use it agree on.
  *
  * The test maps struct mock_shared before it forks, puts its address into KEEL_MOCK (hexadecimal), and says how the
- * device shall misbehave by filling in `how`.  A mock that is `far` serves ranks of other nodes only, has an address to tell,
- * and wakes by a descriptor; one that is to be armed does so once for each time that it is (dev_ops.arm). */
+ * device shall misbehave by filling in `how`.  A mock that is `far` serves ranks of other nodes only, has an
+ * address to tell, and wakes by a descriptor; one that is to be armed does so once for each time that it is
+ * (dev_ops.arm). */
 #ifndef TESTS_CORE_MOCK_H
 #define TESTS_CORE_MOCK_H
 

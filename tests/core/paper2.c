@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The second program of section 7 of the paper: a nonblocking receive into a request on the stack.  main is the paper's, in today's C;
- * as a test it is run by two ranks. */
+/* The second program of section 7 of the paper: a nonblocking receive into a request on the stack.  main is the
+ * paper's, in today's C; as a test it is run by two ranks. */
 #include "mpid.h"
 
 #define main paper_main

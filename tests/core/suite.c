@@ -959,7 +959,8 @@ static void met_later(struct MPIR_COMMUNICATOR *c, uint32_t when)
     }
 }
 
-/* waits: in one call; else when it would not wait.  Ranks show the others `bytes` bytes by turns, the last one taking no part now and then. */
+/* waits: in one call; else when it would not wait.  Ranks show the others `bytes` bytes by turns, the last one
+ * taking no part now and then. */
 static void streamed(struct MPIR_COMMUNICATOR *c, uint32_t when, int64_t bytes, bool waits)
 {
     struct MPID_Stream s;
@@ -997,8 +998,8 @@ static void streamed(struct MPIR_COMMUNICATOR *c, uint32_t when, int64_t bytes, 
     }
 }
 
-/* The next source may give all of its stream while the last one still stands between its last piece and its end; it can where pieces
- * are published one by one, because all members have a core. */
+/* The next source may give all of its stream while the last one still stands between its last piece and its end;
+ * it can where pieces are published one by one, because all members have a core. */
 static void overtaken(struct MPIR_COMMUNICATOR *c, uint32_t when)
 {
     enum { BYTES = 20000, PATIENCE_NS = 50000000 };
@@ -1184,7 +1185,8 @@ static void not_received(struct MPIR_COMMUNICATOR *c, uint32_t context, int tag,
     err = 0;
 }
 
-/* What is under way when the last rank refuses the exchange with tag 5: a receive, a long send, and receives that have nothing to do with it. */
+/* What is under way when the last rank refuses the exchange with tag 5: a receive, a long send, and receives that
+ * have nothing to do with it. */
 static void refused_under_way(struct MPIR_COMMUNICATOR *c)
 {
     static unsigned char large[LARGE];
@@ -1245,7 +1247,8 @@ static void refused_past(struct MPIR_COMMUNICATOR *c)
     CHECK(MPID_Refused(COLL_OF, 5) == NULL, "a refusal is kept for too long");
 }
 
-/* A long message for a communicator that is no more at its receiver ends for its sender, if it was refused; the same context again is as new. */
+/* A long message for a communicator that is no more at its receiver ends for its sender, if it was refused; the
+ * same context again is as new. */
 static void refused_ended(void)
 {
     static unsigned char large[LARGE];

@@ -4,9 +4,10 @@
  *   type_fuzz [N [SEED]]    N inputs: encodings of random types, mutated
  *   type_fuzz - HEX         one input, as a failure prints it
  *
- * What must hold: every input is refused with MPI_ERR_TYPE and a text, or makes a type; no more memory is taken than mpid.h
- * says, and none is left; a type that was made touches nothing outside its true bounds, walked, packed and unpacked; it is
- * encoded and decoded to the same again.  Reads and writes that nobody checks here are AddressSanitizer's (type_fuzz.test). */
+ * What must hold: every input is refused with MPI_ERR_TYPE and a text, or makes a type; no more memory is taken
+ * than mpid.h says, and none is left; a type that was made touches nothing outside its true bounds, walked, packed
+ * and unpacked; it is encoded and decoded to the same again.  Reads and writes that nobody checks here are
+ * AddressSanitizer's (type_fuzz.test). */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>

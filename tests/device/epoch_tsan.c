@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* epoch_tsan.c: meetings over lines with members as threads, for ThreadSanitizer.  usage: epoch_tsan [seconds]
  *
- * Each shows what follows from its number and the meeting's.  After a while one leaves a meeting that it has come to, and then all must
- * agree on which was the last.  Time and again in places that are made anew. */
+ * Each shows what follows from its number and the meeting's.  After a while one leaves a meeting that it has come
+ * to, and then all must agree on which was the last.  Time and again in places that are made anew. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

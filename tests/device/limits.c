@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* limits.c: a library to be loaded before others (LD_PRELOAD), which makes a provider of libfabric one that wants local memory
- * registered, as network cards do, and that has limits: of what is registered, as with `ulimit -l`, and of its completion queue.
+/* limits.c: a library to be loaded before others (LD_PRELOAD), which makes a provider of libfabric one that wants
+ * local memory registered, as network cards do, and that has limits: of what is registered, as with `ulimit -l`,
+ * and of its completion queue.
  *
  *   MR_LIMIT    bytes that may be registered at once; without it no limit
- *   CQ_LIMIT    after so many completions the queue has been overrun: it gives an error without a context, for ever (fi_cq(3))
- *   MR_REPORT   a file to which each process adds a line at its end: "registered N refused N left N", the last: what it has not let go
+ *   CQ_LIMIT    after so many completions the queue has been overrun: it gives an error without a context, for
+ *               ever (fi_cq(3))
+ *   MR_REPORT   a file to which each process adds a line at its end: "registered N refused N left N", the last:
+ *               what it has not let go
  *
  * It stands in for fi_getinfo and fi_fabric, and for the operations of what these return. */
 #define _GNU_SOURCE

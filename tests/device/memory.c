@@ -20,8 +20,8 @@ static void settle(struct rank *r, uint32_t queued)
         rank_pump(r);
 }
 
-/* Everybody's memory is registered, its key told, and opened by all.  Where the device cannot reach it at all (a machine that forbids
- * that), `refused` is set in all ranks. */
+/* Everybody's memory is registered, its key told, and opened by all.  Where the device cannot reach it at all (a
+ * machine that forbids that), `refused` is set in all ranks. */
 static void make_bed(struct rank *r, struct bed *b)
 {
     dev_status st;

@@ -87,8 +87,8 @@ static void placed(void *core, uint64_t ticket)
     free(body);
 }
 
-/* Two of three long packets are received straight into memory of the bed.  They are in their turn when it is lent, and checked once
- * the body is there. */
+/* Two of three long packets are received straight into memory of the bed.  They are in their turn when it is lent,
+ * and checked once the body is there. */
 struct lent {
     struct lent *next;
     int32_t from;

@@ -32,7 +32,8 @@ struct subject {
     bool apart;        /* only where its name is asked for */
     bool by_process;   /* one instance a process */
     bool lends;        /* long bodies go to room that the core has lent, and to memory of the device */
-    /* Take what a sender owns in rank `to`'s area in the middle of a send, as if about to write; NULL: no such state. */
+    /* Take what a sender owns in rank `to`'s area in the middle of a send, as if about to write; NULL: no such
+     * state. */
     void (*half_send)(const struct ku_segment *seg, uint64_t off, uint32_t me, uint32_t to);
     void *(*memory)(struct rank *r); /* RANK_MEMORY bytes that peers can be let reach; NULL: from malloc */
     void (*prepare)(void);           /* before the ranks of a run start, or NULL */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ring_tsan.c: the line ring with producers and consumer as threads, for ThreadSanitizer.  usage: ring_tsan [seconds] */
+/* ring_tsan.c: the line ring with producers and consumer as threads, for ThreadSanitizer.  usage: ring_tsan
+ * [seconds] */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

@@ -671,7 +671,8 @@ static void sleep_in_peace(struct rank *r, uint64_t ms, const char *when)
          when, (int)ms, (int)(used / 1000000), times);
 }
 
-/* Nothing comes, nothing can be sent: a descriptor that stays readable, or cannot be armed, would wake the rank again and again. */
+/* Nothing comes, nothing can be sent: a descriptor that stays readable, or cannot be armed, would wake the rank
+ * again and again. */
 static void a_sleeper_is_left_in_peace(struct rank *r)
 {
     enum { MS = 300, STEADY = 20 };
@@ -711,8 +712,8 @@ static void send_asleep(struct rank *r, size_t len, uint32_t i)
         free(buf);
 }
 
-/* A sender that was refused sleeps, and is woken when there is room.  Rank 0 does not look before the first refusal, after
- * which n more packets follow. */
+/* A sender that was refused sleeps, and is woken when there is room.  Rank 0 does not look before the first
+ * refusal, after which n more packets follow. */
 static void wake_the_refused(struct rank *r, size_t len, uint32_t n)
 {
     uint32_t first = 0;
@@ -868,8 +869,8 @@ static void a_peer_dies(struct rank *r)
     lose_a_peer(r, false);
 }
 
-/* Rank 2 dies while what it has sent to rank 0, and what rank 1 sends, is under way: of the dead a beginning comes, whole; of the
- * living all does. */
+/* Rank 2 dies while what it has sent to rank 0, and what rank 1 sends, is under way: of the dead a beginning
+ * comes, whole; of the living all does. */
 static void a_peer_dies_in_traffic(struct rank *r)
 {
     enum { PACKETS = 700 };
@@ -891,8 +892,8 @@ static void a_peer_dies_in_traffic(struct rank *r)
         rank_pump(r);
 }
 
-/* Rank 2 dies while long bodies are under way to and from it: the device gives back all memory that it has for them, and those of the living
- * come. */
+/* Rank 2 dies while long bodies are under way to and from it: the device gives back all memory that it has for
+ * them, and those of the living come. */
 static void a_peer_dies_among_long_bodies(struct rank *r)
 {
     enum { BODIES = 24, LENGTH = 1 << 20 };
@@ -990,7 +991,8 @@ static void open_again_with_packets_unread(struct rank *r)
     rank_close(r);
 }
 
-/* Open, exchange, close, again and again; where epochs tell the rounds apart nobody waits for the others to have closed. */
+/* Open, exchange, close, again and again; where epochs tell the rounds apart nobody waits for the others to have
+ * closed. */
 static void opens_again_after_traffic(struct rank *r)
 {
     enum { ROUNDS = 5, PACKETS = 40 };

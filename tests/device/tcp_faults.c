@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tcp_faults.c: ch_tcp where the network and the neighbours are bad: system calls that do little or fail, a relay that
- * splits every write, strangers with and without the job's secret, floods of connections, peers that come late, never, or
- * die in the middle of a frame.
+/* tcp_faults.c: ch_tcp where the network and the neighbours are bad: system calls that do little or fail, a relay
+ * that splits every write, strangers with and without the job's secret, floods of connections, peers that come
+ * late, never, or die in the middle of a frame.
  *
  * The socket calls of the device are caught here (the program's own definitions come before libc's) and cut short. */
 #define _GNU_SOURCE
@@ -231,7 +231,8 @@ START_TEST(simultaneous)
 }
 END_TEST
 
-/* Who has sent and then computes has sent: rank 1 drives nothing after its sends, to a rank that has not looked at all. */
+/* Who has sent and then computes has sent: rank 1 drives nothing after its sends, to a rank that has not looked at
+ * all. */
 static void sends_and_computes(struct rank *r)
 {
     rank_open(r);
@@ -331,7 +332,8 @@ static bool own_network(void)
 
 static bool is_sending;
 
-/* The network between two ranks is cut, and no end of file comes.  Rank 1 waits for 0, which has something under way or not. */
+/* The network between two ranks is cut, and no end of file comes.  Rank 1 waits for 0, which has something under
+ * way or not. */
 static void host_vanishes(struct rank *r)
 {
     uint64_t start;
@@ -469,8 +471,8 @@ static bool carry(int a, int b, size_t *done)
     return true;
 }
 
-/* Before it connects or accepts: buffers of a few KB, and segments of less than that; with those of loopback, larger than
- * the buffer, each window that was full would be told open by a timer of 0.2 s only. */
+/* Before it connects or accepts: buffers of a few KB, and segments of less than that; with those of loopback,
+ * larger than the buffer, each window that was full would be told open by a timer of 0.2 s only. */
 static void small_pieces(int fd)
 {
     int small = 4096, segment = 512;
@@ -853,7 +855,8 @@ START_TEST(wrong_frames)
 }
 END_TEST
 
-/* Rank 3 opens thousands of connections to ranks that have few descriptors; the others talk, and 2 connects meanwhile. */
+/* Rank 3 opens thousands of connections to ranks that have few descriptors; the others talk, and 2 connects
+ * meanwhile. */
 static void flood(struct rank *r)
 {
     enum { AT_ONCE = 400, ALL = 4000 };

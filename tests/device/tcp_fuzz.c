@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tcp_fuzz.c: hostile connections to the listener of ch_tcp, by the structure of what it expects.
  *
- *   tcp_fuzz N [SEED [CORPUS]]     N connections; a line of the corpus is one connection, played first and mutated later
+ *   tcp_fuzz N [SEED [CORPUS]]     N connections; a line of the corpus is one connection, played first and mutated
+ *                                  later
  *
- * Rank 0 is besieged; rank 1 talks with it all the time and checks every byte; rank 2 attacks: as a stranger, and with
- * the secret as ranks 3 to 7, which say hello well and then send what is no frame.  A connection is a list of words, applied in turn to a good hello:
- *   flip:B  set:FIELD:V  seal (prove again)  cut:N  pad:N  junk:N (no hello at all)  again (what was sent last)  slow (byte by byte)  linger (stay silent)
- *   frames:N (good ones follow)  bad:FIELD:V (and one whose head has this)  half:N (and N bytes of a frame)
- * What must hold: an answer comes only to a hello that is as it should be to the last bit, once for each; rank 1 loses nothing; no descriptor and no memory is
- * left when the strangers are gone; every full hello that is wrong has its connection closed. */
+ * Rank 0 is besieged; rank 1 talks with it all the time and checks every byte; rank 2 attacks: as a stranger, and
+ * with the secret as ranks 3 to 7, which say hello well and then send what is no frame.  A connection is a list of
+ * words, applied in turn to a good hello:
+ *   flip:B  set:FIELD:V  seal (prove again)  cut:N  pad:N  junk:N (no hello at all)  again (what was sent last)
+ *   slow (byte by byte)  linger (stay silent) frames:N (good ones follow)  bad:FIELD:V (and one whose head has
+ *   this)  half:N (and N bytes of a frame)
+ * What must hold: an answer comes only to a hello that is as it should be to the last bit, once for each; rank 1
+ * loses nothing; no descriptor and no memory is left when the strangers are gone; every full hello that is wrong
+ * has its connection closed. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -53,7 +57,7 @@ static uint32_t dice(uint32_t sides)
     return (uint32_t)(fuzz.random >> 33) % sides;
 }
 
-/* ---- rank 0 -------------------------------------------------------------------------------------------------------- */
+/* ---- rank 0 -------------------------------------------------------------------------------------------------- */
 
 static void (*bed_deliver)(void *core, int32_t peer, const struct dev_head *head, const void *body,
                            size_t len);
@@ -108,7 +112,8 @@ static int descriptors(void)
     return n;
 }
 
-/* KB that live, but for `strange`, not what the process occupies: AddressSanitizer keeps what was freed apart for a while. */
+/* KB that live, but for `strange`, not what the process occupies: AddressSanitizer keeps what was freed apart for
+ * a while. */
 size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
 static long living(void)
 {
@@ -133,7 +138,8 @@ static void opened_with_care(struct rank *r)
     rank_open_prepared(r);
 }
 
-/* word[0]: the attack is over; word[1]: the strangers of the middle are gone; word[2]: how many have ended; word[3]: 1 is connected. */
+/* word[0]: the attack is over; word[1]: the strangers of the middle are gone; word[2]: how many have ended;
+ * word[3]: 1 is connected. */
 static void talk(struct rank *r)
 {
     int other = !r->me, fds = 0;
@@ -165,7 +171,7 @@ static void talk(struct rank *r)
     strange = NULL;
 }
 
-/* ---- rank 2: what is sent ------------------------------------------------------------------------------------------ */
+/* ---- rank 2: what is sent ------------------------------------------------------------------------------------ */
 
 struct attack {
     struct tcp_hello hello;
@@ -269,7 +275,7 @@ static void one_word(struct rank *r, struct attack *a, const char *word)
     a->again |= strcmp(word, "again") == 0;
 }
 
-/* ---- rank 2: a connection ------------------------------------------------------------------------------------------ */
+/* ---- rank 2: a connection ------------------------------------------------------------------------------------ */
 
 static int dial(struct rank *r)
 {
@@ -381,7 +387,7 @@ static void play(struct rank *r, const char *line)
     connection(r, &a, line);
 }
 
-/* ---- what is tried ------------------------------------------------------------------------------------------------- */
+/* ---- what is tried ------------------------------------------------------------------------------------------- */
 
 static void a_word(char *to, size_t size)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* crash.c: ranks that die of their own mistakes, in functions that the report should name.  crash WAY [RANKS that do it]. */
+/* crash.c: ranks that die of their own mistakes, in functions that the report should name.  crash WAY [RANKS that
+ * do it]. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

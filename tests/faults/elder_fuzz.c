@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* elder_fuzz.c: what the processes that serve PMIx (keel-pmi) say to each other about jobs that ranks spawn, hostile: the server's own side with
- * a libpmix of this file's making, which says yes to everything.
+/* elder_fuzz.c: what the processes that serve PMIx (keel-pmi) say to each other about jobs that ranks spawn,
+ * hostile: the server's own side with a libpmix of this file's making, which says yes to everything.
  *
  *   elder_fuzz [N [SEED]]    N inputs in batches, each batch a process and of one of three kinds
  *   elder_fuzz - SEED        the one batch of this seed, as a failure prints it
  *
  *   younger   packets of a spawned job's servant to the one that serves its ranks (serve_pmix_spawn.c)
  *   elder     packets of that one to the servant of the spawned job (elder.c)
- *   hosts     questions and answers of other hosts' servants about spawned jobs and data of ranks (serve_pmix.c, share.c)
+ *   hosts     questions and answers of other hosts' servants about spawned jobs and data of ranks (serve_pmix.c,
+ *             share.c)
  *
- * What must hold: what is passed on is of the kinds that the receiver expects, about ranks that there are; each PMIx_Spawn is answered once; no
- * descriptor is left.  Reads and writes out of bounds, and leaks, are AddressSanitizer's (pmi_fuzz.test). */
+ * What must hold: what is passed on is of the kinds that the receiver expects, about ranks that there are; each
+ * PMIx_Spawn is answered once; no descriptor is left.  Reads and writes out of bounds, and leaks, are
+ * AddressSanitizer's (pmi_fuzz.test). */
 #define _GNU_SOURCE
 #include "config.h"
 #include <stdio.h>

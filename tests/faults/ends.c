@@ -29,7 +29,8 @@ static bool ended(pid_t pid)
     return state == 'Z' || state == 'X';
 }
 
-/* The node daemon, which is the parent of every rank, sleeps until all ranks have ended: then none is late, however busy the machine. */
+/* The node daemon, which is the parent of every rank, sleeps until all ranks have ended: then none is late,
+ * however busy the machine. */
 static void parent_sleeps(void)
 {
     pid_t me = getpid(), parent = getppid(), *pids = malloc(sizeof *pids * (size_t)size);
@@ -53,7 +54,8 @@ static void parent_sleeps(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* All make a mistake.  On a busy machine the job is ended before the last of them has had its turn: each says its words first. */
+/* All make a mistake.  On a busy machine the job is ended before the last of them has had its turn: each says its
+ * words first. */
 static void mistake(const char *how)
 {
     if (!is(how, "same"))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* exchange: two ranks exchange messages of all protocols and meet; prints "right" if all arrived whole.  Errors are fatal. */
+/* exchange: two ranks exchange messages of all protocols and meet; prints "right" if all arrived whole.  Errors
+ * are fatal. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* far: what tests of jobs on several nodes run.  The first argument says what:
- *   recv, any, probe, reduce   the last rank kills itself when the others are asleep in that call; each says how it ended
+ *   recv, any, probe, reduce   the last rank kills itself when the others are asleep in that call; each says how
+ *                              it ended
  *   abort                      the last rank ends the job with code 7 while the others sleep
  *   late                       the last rank comes late to MPI_Finalize; says how much processor time the others took
  *   ring                       everybody talks to everybody

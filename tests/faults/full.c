@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What full.test starts.  full FILE: write until the file system is full, in every way; what was reported as written is there.
- * full FILE readonly: FILE is there, and its file system cannot be written. */
+/* What full.test starts.  full FILE: write until the file system is full, in every way; what was reported as
+ * written is there. full FILE readonly: FILE is there, and its file system cannot be written. */
 #include "../mpi/check.h"
 #include <fcntl.h>
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* independent.c: a job that is spawned, and how its parents end.
- *   independent HOW [keep]    rank 0 spawns 2 children, and unless it is to keep the connection, disconnects from them; then it ends in this way:
- *                             kill, abort, stay (for ever).  The children say that they are there, and 1.5 s later that they go on. */
+ *   independent HOW [keep]    rank 0 spawns 2 children, and unless it is to keep the connection, disconnects from
+ *                             them; then it ends in this way: kill, abort, stay (for ever).  The children say that
+ *                             they are there, and 1.5 s later that they go on. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kvs_fuzz.c: hostile values in a launcher's key-value space: what ranks of a job that another launcher has started leave there for each other (addresses
- * of devices, the job's secret, where a node's memory is, which cores a rank may use), in pieces, mutated.
+/* kvs_fuzz.c: hostile values in a launcher's key-value space: what ranks of a job that another launcher has
+ * started leave there for each other (addresses of devices, the job's secret, where a node's memory is, which
+ * cores a rank may use), in pieces, mutated.
  *
  *   kvs_fuzz [N [SEED]]    N values
  *   kvs_fuzz - SEED        the one of this seed, as a failure prints it
  *
- * What must hold: what was not mutated comes out as it went in; else it comes out with no more bytes than were asked for, or the call fails with
- * an errno value and a text; a node has at least one core.  Reads and writes out of bounds are AddressSanitizer's (pmi_fuzz.test). */
+ * What must hold: what was not mutated comes out as it went in; else it comes out with no more bytes than were
+ * asked for, or the call fails with an errno value and a text; a node has at least one core.  Reads and writes out
+ * of bounds are AddressSanitizer's (pmi_fuzz.test). */
 #include "pmi/kvs.c"
 
 #define PROGRAM "kvs_fuzz"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memory.h: for programs that compile parts of mpiexec: its util.c's functions, which end a job without memory.  After random.h. */
+/* memory.h: for programs that compile parts of mpiexec: its util.c's functions, which end a job without memory.
+ * After random.h. */
 #ifndef TESTS_MEMORY_H
 #define TESTS_MEMORY_H
 

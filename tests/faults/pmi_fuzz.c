@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pmi_fuzz.c: hostile answers for the ranks' side of PMI-1 and PMI-2, and hostile requests for mpiexec's.
  *
- *   pmi_fuzz [N [SEED]]    N conversations, a quarter of each kind: answers and requests as launchers and ranks make them, mutated, and
- *                          mappings of ranks to nodes, whole and mutated
+ *   pmi_fuzz [N [SEED]]    N conversations, a quarter of each kind: answers and requests as launchers and ranks
+ *                          make them, mutated, and mappings of ranks to nodes, whole and mutated
  *   pmi_fuzz - SEED        the one conversation of this seed, as a failure prints it
  *
- * Answers lie in the socket before they are asked for, and then it ends: so nothing can wait.  What must hold: init succeeds with
- * a rank, a size and a node of each rank that are possible; or each call that fails does so with an errno value and a text; values are
- * ended within their room; no descriptor is left.  mpiexec's answers are whole lines and frames, whatever is asked, and it keeps little of
- * what a rank says.  A whole mapping gives each rank the node that it was made for.  Reads and writes out of bounds are AddressSanitizer's (pmi_fuzz.test). */
+ * Answers lie in the socket before they are asked for, and then it ends: so nothing can wait.  What must hold:
+ * init succeeds with a rank, a size and a node of each rank that are possible; or each call that fails does so
+ * with an errno value and a text; values are ended within their room; no descriptor is left.  mpiexec's answers
+ * are whole lines and frames, whatever is asked, and it keeps little of what a rank says.  A whole mapping gives
+ * each rank the node that it was made for.  Reads and writes out of bounds are AddressSanitizer's (pmi_fuzz.test). */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program that uses nothing but pmi.h, for tests of mpiexec and of the wire: does what its arguments say, in order.
  *   init  finalized  fini  print  place  message TEXT  abort CODE TEXT  exit CODE  signal NUMBER  sleep SECONDS
- *   card BYTES (this rank's)  look RANK BYTES (wait for that rank's card, of so many bytes)  looks (at those of all others)  cards
+ *   card BYTES (this rank's)  look RANK BYTES (wait for that rank's card, of so many bytes)  looks (at those of
+ *   all others)  cards
  *   only RANK (the next action is done by this rank alone)   closefds (as a careless daemon does) */
 #define _GNU_SOURCE
 #include <signal.h>

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* port_fuzz.c: hostile port names, and hostile other groups at both ends of a port and in the meeting that follows.
  *
- *   port_fuzz [N [SEED]]    N attempts, a quarter of each kind: names, who is called, who calls, tables of processes; all mutated
+ *   port_fuzz [N [SEED]]    N attempts, a quarter of each kind: names, who is called, who calls, tables of
+ *                           processes; all mutated
  *   port_fuzz - SEED        the one attempt of this seed, as a failure prints it
  *
- * What the other side says lies in the socket before it is asked for, and then it ends: so nothing can wait.  Nonces are known here, so that
- * some of it is proven as it should be.  What must hold: a call succeeds, or fails with an error class and a text; whoever is
- * introduced is a process that can be; no descriptor is left.  Reads and writes out of bounds are AddressSanitizer's (port_fuzz.test). */
+ * What the other side says lies in the socket before it is asked for, and then it ends: so nothing can wait.
+ * Nonces are known here, so that some of it is proven as it should be.  What must hold: a call succeeds, or fails
+ * with an error class and a text; whoever is introduced is a process that can be; no descriptor is left.  Reads
+ * and writes out of bounds are AddressSanitizer's (port_fuzz.test). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* random.h: for the programs that try hostile input of their own making: numbers that a seed decides, and a failure that names the seed. */
+/* random.h: for the programs that try hostile input of their own making: numbers that a seed decides, and a
+ * failure that names the seed. */
 #ifndef TESTS_RANDOM_H
 #define TESTS_RANDOM_H
 

@@ -6,8 +6,9 @@
  * A round is a list of messages between random ranks, of random sizes (0 to 4 MB), kinds and types, each blocking,
  * nonblocking, persistent or partitioned on either side, received by name, by wildcards or after a probe; or
  * collectives; or both at once.  All ranks draw the same list and take the messages in its order, so whatever blocks
- * can go on.  Content follows from seed, round and message.  With threads each does all that on communicators of its own;
- * without MPI_THREAD_MULTIPLE the others only exist.  What differs is printed with the round; the exit code is then 1. */
+ * can go on.  Content follows from seed, round and message.  With threads each does all that on communicators of
+ * its own; without MPI_THREAD_MULTIPLE the others only exist.  What differs is printed with the round; the exit
+ * code is then 1. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

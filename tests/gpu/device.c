@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* device.c: every form of communication with buffers in a device's memory (tests/gpu/device.test).
  *
- * device SUBJECT...: the subjects are the functions below.  Device memory is the driver's (libcuda.so.1); a touch of it by
- * the processor ends the program.  Whatever is wrong is printed; the exit code is 1 then. */
+ * device SUBJECT...: the subjects are the functions below.  Device memory is the driver's (libcuda.so.1); a touch
+ * of it by the processor ends the program.  Whatever is wrong is printed; the exit code is 1 then. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdint.h>

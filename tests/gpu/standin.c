@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* standin.c: a libcuda.so.1 for tests without a GPU: the functions of the CUDA Driver API that Keel calls, and those that a
- * program needs to have such memory.
+/* standin.c: a libcuda.so.1 for tests without a GPU: the functions of the CUDA Driver API that Keel calls, and
+ * those that a program needs to have such memory.
  *
- * Its "device memory" is mapped twice: where the program and MPI know it, without any access, so that a processor's touch
- * is a fault; and where only this file reaches it.  STANDIN_FAILS=N: the Nth copy fails, and all after it. */
+ * Its "device memory" is mapped twice: where the program and MPI know it, without any access, so that a
+ * processor's touch is a fault; and where only this file reaches it.  STANDIN_FAILS=N: the Nth copy fails, and all
+ * after it. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>

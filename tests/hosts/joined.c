@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* joined.c: two jobs on one node that meet by a published name; each process says how many segments of jobs it has mapped.
- * (One that it has parted with may stay until it has time: joint.c.)
+/* joined.c: two jobs on one node that meet by a published name; each process says how many segments of jobs it has
+ * mapped. (One that it has parted with may stay until it has time: joint.c.)
  *   serve NAME TIMES      meets so many jobs one after the other
  *   call NAME             meets it
- *   stay NAME             meets it, and is in a call that has nothing to do with it until it is killed; the other side finds it gone */
+ *   stay NAME             meets it, and is in a call that has nothing to do with it until it is killed; the other
+ *                         side finds it gone */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* launched.c: what a program does under any launcher, with any MPI library: every rank talks to every other, short and long.
+/* launched.c: what a program does under any launcher, with any MPI library: every rank talks to every other, short
+ * and long.
  *   abort CODE, kill SIGNAL, exit CODE   the last rank aborts the job, dies, or ends with that code
  *   in                                   rank 0 reads a line and tells the others
  *   env NAME                             each tells its value

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pmix_client.c: what mpiexec's PMIx server answers, asked through libpmix alone, without MPI.  Each rank checks what it gets, and says "rank N is content".
+/* pmix_client.c: what mpiexec's PMIx server answers, asked through libpmix alone, without MPI.  Each rank checks
+ * what it gets, and says "rank N is content".
  *   fetch          values are put and looked up: with a fence that collects, with one that does not, without any
  *   part           a fence of some ranks alone, while the others go on
  *   names          published, looked up, waited for, withdrawn
  *   connect        PMIx_Connect, PMIx_Disconnect of all
- *   spawn [HOST]   the last rank spawns two processes of this program (on HOST, and they say where they are), and all of both jobs meet and
- *                  read what the others have put;
- *                  a program that is not there, and none at all, are refused, and the job goes on
+ *   spawn [HOST]   the last rank spawns two processes of this program (on HOST, and they say where they are), and
+ *                  all of both jobs meet and read what the others have put; a program that is not there, and none
+ *                  at all, are refused, and the job goes on
  *   child SPACE DEPTH    such a process: its parents' job; a child of depth 1 spawns one more
  *   abort CODE     rank 1 ends the job
  *   leave          rank 1 ends without PMIx_Finalize

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pmix_tool.c: a tool that connects to mpiexec's PMIx server (-pmix-tools): it says what it is told, a line a fact.
- *   pmix_tool FILE           the server's file; the job's name, its processes, the process sets with their members, what is supported
+ *   pmix_tool FILE           the server's file; the job's name, its processes, the process sets with their
+ *                            members, what is supported
  *   pmix_tool FILE release   lets processes go on that stop in PMIx_Init (or, with our library, in MPI_Init) */
 #include <pmix_tool.h>
 #include <stdio.h>

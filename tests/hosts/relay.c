@@ -3,13 +3,14 @@
  *
  *   relay [-delay MS] [-loss PERCENT] [-reorder PERCENT] [-rate MBIT] [-seed N] NAMESPACE...
  *
- * In each namespace it makes a TUN device, relay0; whoever started it gives that addresses and routes once "ready" stands on stdout.
- * A packet that comes out of one device goes into that of the namespace from which its destination last sent, or into all others as
- * long as that is not known.  It is late by the delay, and by its share of the rate; some are lost; some are late by up to twice the delay
- * (1 ms at least) more, so that later ones pass them.  Lines on stdin: "delay MS", "loss PERCENT", "reorder PERCENT", "rate MBIT",
- * "cut NAMESPACE" (nothing comes from there or goes there), "join NAMESPACE"; each is answered by "ok".  At the end of stdin it ends, and
- * the devices with it; the last line is "relayed N lost N late N cut N".
- * Needs CAP_SYS_ADMIN and CAP_NET_ADMIN, and /dev/net/tun. */
+ * In each namespace it makes a TUN device, relay0; whoever started it gives that addresses and routes once "ready"
+ * stands on stdout. A packet that comes out of one device goes into that of the namespace from which its
+ * destination last sent, or into all others as long as that is not known.  It is late by the delay, and by its
+ * share of the rate; some are lost; some are late by up to twice the delay (1 ms at least) more, so that later
+ * ones pass them.  Lines on stdin: "delay MS", "loss PERCENT", "reorder PERCENT", "rate MBIT", "cut NAMESPACE"
+ * (nothing comes from there or goes there), "join NAMESPACE"; each is answered by "ok".  At the end of stdin it
+ * ends, and the devices with it; the last line is "relayed N lost N late N cut N". Needs CAP_SYS_ADMIN and
+ * CAP_NET_ADMIN, and /dev/net/tun. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

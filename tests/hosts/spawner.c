@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* spawner.c: jobs that spawn and meet, on several hosts.  A child says on which of Slurm's nodes it is, or in
  * which network namespace.
- *   spawn ROOT N MS CODE [HOST]   rank ROOT spawns N children (on HOST), which live so long after they have disconnected, and end with that code
- *   dies N                        N children, of which the last dies: every parent waits for it and says what it has found
+ *   spawn ROOT N MS CODE [HOST]   rank ROOT spawns N children (on HOST), which live so long after they have
+ *                                 disconnected, and end with that code
+ *   dies N                        N children, of which the last dies: every parent waits for it and says what it
+ *                                 has found
  *   stay N                        N children that stay as long as their parents, for ever
  *   accept NAME, connect NAME     two jobs meet by a published name and add their ranks up, three times */
 #include <mpi.h>

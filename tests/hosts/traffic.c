@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Traffic that is checked: rounds of a ring, a shift to every distance, and reductions; "begun" when all are there.  Words: the number of rounds (0:
- * for ever; -1: all wait for a message that nobody sends), the largest message.  Every received byte is looked at: 99 if one is wrong. */
+/* Traffic that is checked: rounds of a ring, a shift to every distance, and reductions; "begun" when all are
+ * there.  Words: the number of rounds (0:
+ * for ever; -1: all wait for a message that nobody sends), the largest message.  Every received byte is looked at:
+ * 99 if one is wrong. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

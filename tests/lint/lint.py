@@ -56,7 +56,7 @@ PREFIX = {
 }
 # Devices whose packets do not lie in the job's segment are to work with whatever segment there is.
 APART_FROM = {folder: "src/util/segment.h" for folder in ("src/mpid/ch_tcp", "src/mpid/rdm", "src/mpid/ch_ofi", "src/mpid/ch_ucx", "examples")}
-LONGEST_FUNCTION, LONGEST_FILE = 120, 1200
+LONGEST_FUNCTION, LONGEST_FILE, LONGEST_LINE = 120, 1200, 120
 
 
 def sources(*suffixes):
@@ -183,6 +183,10 @@ def lengths():
             sizes.append(length)
             if length > LONGEST_FUNCTION and "long:" not in "\n".join(rows[max(0, line - 6):line]):
                 wrong.append(f"{path}:{line + 1}: {name} has {length} lines, at most {LONGEST_FUNCTION} (or a comment \"long: why\")")
+    for path in sources(".c", ".h"):  # a directive of a test (tests/README.md) is one line, however long
+        for n, row in enumerate(read(path).splitlines(), 1):
+            if len(row) > LONGEST_LINE and not re.match(r"/\* \w+: ", row):
+                wrong.append(f"{path}:{n}: {len(row)} characters, at most {LONGEST_LINE}")
     sizes.sort()
     at = lambda q: sizes[min(len(sizes) - 1, int(q * len(sizes)))] if sizes else 0
     figures = (f"{total} lines, {len(sizes)} functions: median {median(sizes or [0]):.0f}, 90th percentile {at(.9)}, 99th {at(.99)}, "

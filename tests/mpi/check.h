@@ -111,7 +111,8 @@ CHECK_UNUSED static void check_errors_return(void)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 }
 
-/* Where a rank dies: mpiexec ends the others by SIGTERM a moment later, and on a loaded machine they are told later than that. */
+/* Where a rank dies: mpiexec ends the others by SIGTERM a moment later, and on a loaded machine they are told
+ * later than that. */
 CHECK_UNUSED static void check_outlives(void)
 {
     signal(SIGTERM, SIG_IGN);

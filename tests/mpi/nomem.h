@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nomem.h: a program's k-th allocation from now on fails; for programs that then call the library, which allocates with what
- * it finds in the program. */
+/* nomem.h: a program's k-th allocation from now on fails; for programs that then call the library, which allocates
+ * with what it finds in the program. */
 #ifndef NOMEM_H
 #define NOMEM_H
 
@@ -44,7 +44,8 @@ static void nomem_begin(int victim, long k)
     left = check_rank == victim ? k : 0;
 }
 
-/* No more do; returns whether one has.  Without that the call, which has returned err, must have succeeded in the victim. */
+/* No more do; returns whether one has.  Without that the call, which has returned err, must have succeeded in the
+ * victim. */
 static int nomem_end(int kind, int victim, int err)
 {
     left = 0;

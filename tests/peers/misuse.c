@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* misuse.c: one call that the library may refuse, for each check that Keel makes; the arguments name the rows to run.
  *
- * The rows are in rows_*.h.  It compiles with any MPI.  Rank 0 prints a line for each row: its name, and "goes on", "refuses MPI_ERR_X", or "absent" (this MPI lacks the
- * call).  A row that goes on with a result that nobody can want says "nonsense".  peers.py compares libraries by it. */
+ * The rows are in rows_*.h.  It compiles with any MPI.  Rank 0 prints a line for each row: its name, and "goes
+ * on", "refuses MPI_ERR_X", or "absent" (this MPI lacks the call).  A row that goes on with a result that nobody
+ * can want says "nonsense".  peers.py compares libraries by it. */
 #include "rows_messages.h"
 #include "rows_types.h"
 #include "rows_collectives.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* budget: what the calls of small messages take, in instructions. Rank 0 runs under callgrind, which counts; the messages that it
- * receives are there already, and those it sends find room. usage: budget FILE [multiple]: both ranks map FILE to meet without MPI; with
- * MPI_THREAD_MULTIPLE what is counted is what a thread pays that alone calls MPI, so the device lock is biased to it (doc/threads.md).
+/* budget: what the calls of small messages take, in instructions. Rank 0 runs under callgrind, which counts; the
+ * messages that it receives are there already, and those it sends find room. usage: budget FILE [multiple]: both
+ * ranks map FILE to meet without MPI; with MPI_THREAD_MULTIPLE what is counted is what a thread pays that alone
+ * calls MPI, so the device lock is biased to it (doc/threads.md).
  *
  * Each count is of CALLS calls (or one for CALLS requests) with what prepares their arguments. */
 #include <fcntl.h>

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* floor: what this machine can do between two processes on two cores, with no library at all.
  *
- *   floor [line] [stream] [copy] [pingpong] [exchange] [store] [update]    none: all; prints rows of CSV as mpi_bench does
- * line: a 64-byte line one way: each of the two writes one and reads the other's, as messages do. line_both: one line that both
- * write in turns (processors may treat it better). stream: lines through a ring, in M/s. copy: two copies through a shared ring of chunks, both cores copying, by size of message (MB/s). pingpong: half a round
- * trip of a message that goes the same way, pipelined below the message (us). exchange: 64 blocks of 1 MB copied by two cores, from and to
- * more memory than the caches hold (us). store: 8 bytes stored in shared memory, and a fence (us); update: 8 bytes added to, as one step (us);
- * nobody else touches them.
+ *   floor [line] [stream] [copy] [pingpong] [exchange] [store] [update]    none: all; prints rows of CSV as
+ *                                                                          mpi_bench does
+ * line: a 64-byte line one way: each of the two writes one and reads the other's, as messages do. line_both: one
+ * line that both write in turns (processors may treat it better). stream: lines through a ring, in M/s. copy: two
+ * copies through a shared ring of chunks, both cores copying, by size of message (MB/s). pingpong: half a round
+ * trip of a message that goes the same way, pipelined below the message (us). exchange: 64 blocks of 1 MB copied
+ * by two cores, from and to more memory than the caches hold (us). store: 8 bytes stored in shared memory, and a
+ * fence (us); update: 8 bytes added to, as one step (us); nobody else touches them.
  *
- * copy and pingpong try rings and chunks of several sizes, with and without cleaning (clwb) the lines that have been read, which
- * makes it cheap for the writer to write them again, and keep the best: the floor must not be that of one bad choice. */
+ * copy and pingpong try rings and chunks of several sizes, with and without cleaning (clwb) the lines that have
+ * been read, which makes it cheap for the writer to write them again, and keep the best: the floor must not be
+ * that of one bad choice. */
 #define _GNU_SOURCE
 #include <immintrin.h>
 #include <sched.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* floor_barrier: the least that a barrier of N processes costs where they share cores: one counter, one word, sched_yield and,
+/* floor_barrier: the least that a barrier of N processes costs where they share cores: one counter, one word,
+ * sched_yield and,
  * after TURNS of them, a sleep on the word.  Prints a line as bench does.   usage: floor_barrier N [rounds] */
 #define _GNU_SOURCE
 #include <linux/futex.h>

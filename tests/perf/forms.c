@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* forms.c: what the three forms of a collective cost beside each other: forms [ROUNDS].  In each round each form is called a few times; the
- * least of all rounds, and the median, in microseconds a call. */
+/* forms.c: what the three forms of a collective cost beside each other: forms [ROUNDS].  In each round each form
+ * is called a few times; the least of all rounds, and the median, in microseconds a call. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

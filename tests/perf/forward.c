@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* forward: messages for forward.test, which traces one rank's loads and stores. usage: forward BASE ONE BYTES WAY TIMES: rank 0 and rank 1
- * send to each other TIMES times, one message there and one back (WAY "plain", "persistent" or "partitioned"), or nonblocking ones, as many as
- * WAY says, there and one back; rank ONE writes to the file BASE where the library lies. */
+/* forward: messages for forward.test, which traces one rank's loads and stores. usage: forward BASE ONE BYTES WAY
+ * TIMES: rank 0 and rank 1 send to each other TIMES times, one message there and one back (WAY "plain",
+ * "persistent" or "partitioned"), or nonblocking ones, as many as WAY says, there and one back; rank ONE writes to
+ * the file BASE where the library lies. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hosts_floor: what bare sockets between the hosts of hosts.py do with data that must go from host to host, with no library at all.
+/* hosts_floor: what bare sockets between the hosts of hosts.py do with data that must go from host to host, with
+ * no library at all.
  *
- *   hosts_floor SPACE,... CORES -n RANKS PROGRAM [-t SECONDS] [-s BYTES,...] [OPTION...] TEST    prints rows of CSV as mpi_bench does
- * SPACE: network namespaces, host i at 10.77.0.i; the ranks are put on them in blocks, and host i runs on core i modulo CORES.
- * TEST: alltoall, alltoallv, alltoallw, gather, gatherv, scatter, scatterv; of any other nothing is printed, nor of blocks
- * below LEAST, of which fewer messages, composed over the hosts, are faster than one each.
+ *   hosts_floor SPACE,... CORES -n RANKS PROGRAM [-t SECONDS] [-s BYTES,...] [OPTION...] TEST    prints rows of CSV as
+ *                                                                                                mpi_bench does
+ * SPACE: network namespaces, host i at 10.77.0.i; the ranks are put on them in blocks, and host i runs on core i
+ * modulo CORES. TEST: alltoall, alltoallv, alltoallw, gather, gatherv, scatter, scatterv; of any other nothing is
+ * printed, nor of blocks below LEAST, of which fewer messages, composed over the hosts, are faster than one each.
  *
- * Two ranks of different hosts have a socket, over which the block of each goes, if the test has one that way.  A rank sends what a socket
- * takes and receives what is there.  A block that stays on its host is copied once, within the memory of the rank that it is for.  There are no
- * headers.  Four ways are tried, and the best one counts: all peers at once or one after the other, and asleep in poll or yielding while there
- * is nothing to do.  Ranks begin at one time; a call takes from then until the last one is done; the median of CALLS or more.  AHEAD is about
- * as long as the ranks of mpi_bench talk between two calls: where a rate is limited, what did not pass by then is late for the next one. */
+ * Two ranks of different hosts have a socket, over which the block of each goes, if the test has one that way.  A
+ * rank sends what a socket takes and receives what is there.  A block that stays on its host is copied once,
+ * within the memory of the rank that it is for.  There are no headers.  Four ways are tried, and the best one
+ * counts: all peers at once or one after the other, and asleep in poll or yielding while there is nothing to do.
+ * Ranks begin at one time; a call takes from then until the last one is done; the median of CALLS or more.  AHEAD
+ * is about as long as the ranks of mpi_bench talk between two calls: where a rate is limited, what did not pass by
+ * then is late for the next one. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>

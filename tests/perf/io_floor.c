@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* io_floor.c: what the system does without MPI, by as many processes: io_floor PROCESSES FILE: a line "what value unit" each, the best of some
- * times.
+/* io_floor.c: what the system does without MPI, by as many processes: io_floor PROCESSES FILE: a line "what value
+ * unit" each, the best of some times.
  *   pieces_4096_pwrite, _pread   pieces of 4096 bytes of the processes lie between each other: a call for each
  *   pieces_4096_store, _load     the same through mappings of 4 MiB, as the library makes them
  *   append                       records of 1 KiB behind each other by a common atomic offset, in an empty file

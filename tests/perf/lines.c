@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two threads, each with a communicator of its own, one after the other: what each stores and loads in its calls lies between accesses to
- * marks, whose addresses are printed.  lines.test reads the trace.  Rank 1 receives. */
+/* Two threads, each with a communicator of its own, one after the other: what each stores and loads in its calls
+ * lies between accesses to marks, whose addresses are printed.  lines.test reads the trace.  Rank 1 receives. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>

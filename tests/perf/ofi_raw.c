@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ofi_raw.c: what two processes do over libfabric in loops of their own, a core each, with messages, puts and gets of one endpoint
- * (FI_EP_RDM, FI_MSG, FI_RMA).
+/* ofi_raw.c: what two processes do over libfabric in loops of their own, a core each, with messages, puts and gets
+ * of one endpoint (FI_EP_RDM, FI_MSG, FI_RMA).
  *
- *   ofi_raw PROVIDER [SIZE...]    prints, as mpi_bench and rma.c measure them: "latency SIZE us" (half a round trip), "bandwidth SIZE MB/s"
- *                                 (windows of 64, then a word back), "put SIZE us" and "get SIZE us" (until it is done at the peer, which
- *                                 looks at its queue meanwhile)
+ *   ofi_raw PROVIDER [SIZE...]    prints, as mpi_bench and rma.c measure them: "latency SIZE us" (half a round
+ *                                 trip), "bandwidth SIZE MB/s" (windows of 64, then a word back), "put SIZE us"
+ *                                 and "get SIZE us" (until it is done at the peer, which looks at its queue
+ *                                 meanwhile)
  *   cc -O2 -o ofi_raw ofi_raw.c -lfabric */
 #define _GNU_SOURCE
 #include <rdma/fabric.h>

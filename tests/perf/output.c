@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tests/perf/output.py times: N ranks write LINES lines each.  As "floor", without MPI: N processes write each line by one
- * write(2) into a pipe of their own, and a reader takes what is there every millisecond. */
+/* What tests/perf/output.py times: N ranks write LINES lines each.  As "floor", without MPI: N processes write
+ * each line by one write(2) into a pipe of their own, and a reader takes what is there every millisecond. */
 #include <mpi.h>
 #include <poll.h>
 #include <stdio.h>

@@ -2,9 +2,11 @@
 /* pack: MPI_Pack and MPI_Unpack beside loops written by hand, and what making a type costs.
  *
  *   pack [seconds a figure] [rows whose name contains this]
- * Prints "row@bytes value unit" lines: pack:NAME and unpack:NAME of the library, hand-pack:NAME and hand-unpack:NAME of the loop, both
- * taken in turns; lines:NAME, the bytes of the cache lines in memory that hold the data, for each byte of these.  One rank, MPI-2 calls only, so that the same source compiles with any MPI.  Run by pack.py.  The loops know the
- * block's size at compile time, as a program's do; those of irregular lists read the lengths, as a program's must. */
+ * Prints "row@bytes value unit" lines: pack:NAME and unpack:NAME of the library, hand-pack:NAME and
+ * hand-unpack:NAME of the loop, both taken in turns; lines:NAME, the bytes of the cache lines in memory that hold
+ * the data, for each byte of these.  One rank, MPI-2 calls only, so that the same source compiles with any MPI.
+ * Run by pack.py.  The loops know the block's size at compile time, as a program's do; those of irregular lists
+ * read the lengths, as a program's must. */
 #include <malloc.h>
 #include <mpi.h>
 #include <stddef.h>

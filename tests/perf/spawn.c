@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long a parent takes for MPI_Comm_spawn of N children, for MPI_Comm_disconnect from them, and for a connection of the two groups through a port
- * (MPI_Comm_accept, MPI_Comm_connect, and MPI_Comm_disconnect again), and half a round trip of 8 bytes with the first child: medians, in ms.
+/* How long a parent takes for MPI_Comm_spawn of N children, for MPI_Comm_disconnect from them, and for a
+ * connection of the two groups through a port (MPI_Comm_accept, MPI_Comm_connect, and MPI_Comm_disconnect again),
+ * and half a round trip of 8 bytes with the first child: medians, in ms.
  *   spawn N TIMES */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* startup: what starting and ending a job costs, measured by the job itself.  usage: startup [init | memory | alltoall]
+/* startup: what starting and ending a job costs, measured by the job itself.  usage: startup [init | memory |
+ * alltoall]
  *
- * Without a word it only begins and ends: whoever started it takes the time.  With -DNO_MPI it does nothing at all: the same
- * program without MPI. */
+ * Without a word it only begins and ends: whoever started it takes the time.  With -DNO_MPI it does nothing at
+ * all: the same program without MPI. */
 #ifdef NO_MPI
 int main(void)
 {

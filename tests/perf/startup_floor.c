@@ -2,8 +2,9 @@
 /* startup_floor: start N copies of a program as fast as one process can, wait for all, and print how long that took.
  *
  *   usage: startup_floor N program [argument ...]
- * Each is a vfork and an exec with the caller's environment and descriptors: nothing is set up, watched or passed on.  With a
- * program that does nothing this is the least that starting a job of N processes costs; with N = 1 it times any command. */
+ * Each is a vfork and an exec with the caller's environment and descriptors: nothing is set up, watched or passed
+ * on.  With a program that does nothing this is the least that starting a job of N processes costs; with N = 1 it
+ * times any command. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tcp_raw.c: what two bare sockets on loopback do in loops of their own: two processes, a core each, that spin in recv.
+/* tcp_raw.c: what two bare sockets on loopback do in loops of their own: two processes, a core each, that spin in
+ * recv.
  *
- *   tcp_raw [SIZE...]    prints "latency SIZE us" (half a round trip) and "bandwidth SIZE MB/s" (windows of 64, then a word back) */
+ *   tcp_raw [SIZE...]    prints "latency SIZE us" (half a round trip) and "bandwidth SIZE MB/s" (windows of 64,
+ *                        then a word back) */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>

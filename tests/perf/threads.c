@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* threads: small messages of two ranks with several threads each.  usage: threads LEVEL THREADS separate|shared SECONDS
+/* threads: small messages of two ranks with several threads each.  usage: threads LEVEL THREADS separate|shared
+ * SECONDS
  *
- * LEVEL is single, multiple, or funneled: then one more thread, which does nothing, is there all the time.  One thread is the main one.
- * Prints a line a metric: name, value, unit.  Thread i of rank 0 talks to thread i of rank 1: on a communicator of its own, or all on
- * one with a tag each. */
+ * LEVEL is single, multiple, or funneled: then one more thread, which does nothing, is there all the time.  One
+ * thread is the main one. Prints a line a metric: name, value, unit.  Thread i of rank 0 talks to thread i of rank
+ * 1: on a communicator of its own, or all on one with a tag each. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What MPI takes of each process's own memory: each starts MPI, exchanges a message with two neighbours, and says how many bytes of the heap
- * are in use and how many KB of anonymous memory are resident; rank 0 prints the least of each, in bytes: what
- * every process has.  Buffers of connections, which come and go with the luck of a process, are not in it. */
+/* What MPI takes of each process's own memory: each starts MPI, exchanges a message with two neighbours, and says
+ * how many bytes of the heap are in use and how many KB of anonymous memory are resident; rank 0 prints the least
+ * of each, in bytes: what every process has.  Buffers of connections, which come and go with the luck of a
+ * process, are not in it. */
 #include <malloc.h>
 #include <mpi.h>
 #include <stdio.h>

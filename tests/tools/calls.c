@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that uses a bit of everything and notes each of its own MPI calls, for pmpi.test: at the end it writes a line
- * "MPI_X count" for each to $MADE.RANK.  Valid in C and in C++. */
+/* A program that uses a bit of everything and notes each of its own MPI calls, for pmpi.test: at the end it writes
+ * a line "MPI_X count" for each to $MADE.RANK.  Valid in C and in C++. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program to be looked at by debugger.test: each rank goes through work(), then, if there is an argument, waits until a debugger
- * sets `go` (a minute at most). */
+/* A program to be looked at by debugger.test: each rank goes through work(), then, if there is an argument, waits
+ * until a debugger sets `go` (a minute at most). */
 #include <mpi.h>
 #include <stdio.h>
 #include <time.h>

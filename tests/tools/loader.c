@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that is not linked with MPI and loads the library as an interpreter's module does (dlopen with RTLD_LOCAL), looks up
- * every procedure, uses it, and unloads it: nothing of it is left then.  For loader.test.
+/* A program that is not linked with MPI and loads the library as an interpreter's module does (dlopen with
+ * RTLD_LOCAL), looks up every procedure, uses it, and unloads it: nothing of it is left then.  For loader.test.
  *
  *     loader LIBRARY NAMES [PLUGIN]       NAMES: a file with a name on each line; PLUGIN: a word of /proc/self/maps */
 #define _GNU_SOURCE

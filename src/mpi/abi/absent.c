@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* absent.c: extensions of MPICH (to 5.0) and Open MPI (to 6.0) that are not here: a program that calls one is told its name, and one that
- * is linked so that all names must be found at its start (-z now) starts. */
+/* absent.c: extensions of MPICH (to 5.0) and Open MPI (to 6.0) that are not here: a program that calls one is told
+ * its name, and one that is linked so that all names must be found at its start (-z now) starts. */
 #include "config.h"
 #include "front_abi.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpich.c: what MPICH's ABI has besides MPI's procedures (../binding/abi-mpich.txt): Fortran's ignored statuses, and the copy function
- * that MPI_DUP_FN names. */
+/* mpich.c: what MPICH's ABI has besides MPI's procedures (../binding/abi-mpich.txt): Fortran's ignored statuses,
+ * and the copy function that MPI_DUP_FN names. */
 #include "config.h"
 #include "front_abi.h"
 #include "attributes.inc"

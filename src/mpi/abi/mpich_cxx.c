@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpich_cxx.c: what MPICH's library of C++ bindings (libmpicxx.so.12; Debian's libmpichcxx.so.12) asks of the library beneath it.
+/* mpich_cxx.c: what MPICH's library of C++ bindings (libmpicxx.so.12; Debian's libmpichcxx.so.12) asks of the
+ * library beneath it.
  *
- * It gives MPI a function of the program in C++, and then tells how it is to be called: by one of its own functions, whose first or last
- * argument is the program's.  These are the same for all operations, for all error handlers, and for all attributes of a kind of object. */
+ * It gives MPI a function of the program in C++, and then tells how it is to be called: by one of its own
+ * functions, whose first or last argument is the program's.  These are the same for all operations, for all error
+ * handlers, and for all attributes of a kind of object. */
 #include "config.h"
 #include "front_abi.h"
 #include "attr.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpich_state.c: MPICH's functions (since 4.3) that make operations and error handlers whose function gets a state of the program's, and
- * that call the program when the object is no more.  MPICH 5's library of C++ bindings is made with them. */
+/* mpich_state.c: MPICH's functions (since 4.3) that make operations and error handlers whose function gets a state
+ * of the program's, and that call the program when the object is no more.  MPICH 5's library of C++ bindings is
+ * made with them. */
 #include "config.h"
 #include "front_abi.h"
 #include "errhandler.h"

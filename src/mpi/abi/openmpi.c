@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* openmpi.c: what Open MPI's ABI has besides MPI's procedures (../binding/abi-openmpi.txt): Fortran's ignored statuses, and the functions of
- * predefined copy and delete functions. */
+/* openmpi.c: what Open MPI's ABI has besides MPI's procedures (../binding/abi-openmpi.txt): Fortran's ignored
+ * statuses, and the functions of predefined copy and delete functions. */
 #include "config.h"
 #include "front_abi.h"
 #include "attributes.inc"

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* openmpi_cxx.c: what Open MPI's library of C++ bindings (libmpi_cxx.so.40 of Open MPI 4) asks of the library beneath it.
+/* openmpi_cxx.c: what Open MPI's library of C++ bindings (libmpi_cxx.so.40 of Open MPI 4) asks of the library
+ * beneath it.
  *
- * The bindings reach into Open MPI's objects only in functions in C of their own, ompi_cxx_*, which they call by their symbols
- * (ompi/mpi/cxx/cxx_glue.h, a header that Open MPI installs).  Those are here instead: $libdir/keel/openmpi/libmpi_cxx.so.40 has nothing in
- * it, and needs this library before Open MPI's own (files.am), so that the run-time loader finds these first.
+ * The bindings reach into Open MPI's objects only in functions in C of their own, ompi_cxx_*, which they call by
+ * their symbols (ompi/mpi/cxx/cxx_glue.h, a header that Open MPI installs).  Those are here instead:
+ * $libdir/keel/openmpi/libmpi_cxx.so.40 has nothing in it, and needs this library before Open MPI's own
+ * (files.am), so that the run-time loader finds these first.
  *
  * A function of the program in C++ is called by one of the bindings' own functions, which gets it as an argument. */
 #include "config.h"
@@ -212,7 +214,8 @@ void ompi_op_set_cxx_callback(ABI_Op op, void *fn)
 
 /* ---- Data representations ---- */
 
-/* What the bindings' functions of one find the program's by.  It lives as long as the data representation, which is for ever. */
+/* What the bindings' functions of one find the program's by.  It lives as long as the data representation, which
+ * is for ever. */
 struct datarep {
     void *read, *write, *extent, *state;
 };
@@ -225,7 +228,7 @@ struct datarep *ompi_cxx_new_intercept_state(void *read, void *write, void *exte
     return d;
 }
 
-/* ---- What only their own ompi_cxx_* call: it must be there for a program all whose symbols are bound at its start ---- */
+/* ---- What only their own ompi_cxx_* call: it must be there for a program all whose symbols are bound at its start  */
 
 #define BENEATH_CXX(name, bytes) \
     extern FRONT_EXPORT char name[bytes] __attribute__((aligned(32))); \

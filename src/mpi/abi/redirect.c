@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* redirect.c: a module for the run-time loader (LD_AUDIT, rtld-audit(7)) that puts Keel's libraries in the place of another MPI's.
+/* redirect.c: a module for the run-time loader (LD_AUDIT, rtld-audit(7)) that puts Keel's libraries in the place
+ * of another MPI's.
  *
- * LD_LIBRARY_PATH, which mpiexec sets, does so for most programs; but a program may carry a path of its own (DT_RPATH), name a
- * library by its whole path, or be started by a script that puts other folders first.  The loader asks this module, before it looks
- * for a library anywhere, what name it shall look for.  mpiexec loads it where it is needed, or where the user says --abi=always.
+ * LD_LIBRARY_PATH, which mpiexec sets, does so for most programs; but a program may carry a path of its own
+ * (DT_RPATH), name a library by its whole path, or be started by a script that puts other folders first.  The
+ * loader asks this module, before it looks for a library anywhere, what name it shall look for.  mpiexec loads it
+ * where it is needed, or where the user says --abi=always.
  *
- * The module lies beside the folders of the ABIs.  It says nothing to the loader but that: no call of the program goes through it. */
+ * The module lies beside the folders of the ABIs.  It says nothing to the loader but that: no call of the program
+ * goes through it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* attr.c: the attributes of an object.
  *
- * A set is a list in the order in which the attributes were set, and a hash table of places in it; what is deleted leaves a
- * hole until the list is made anew.
+ * A set is a list in the order in which the attributes were set, and a hash table of places in it; what is deleted
+ * leaves a hole until the list is made anew.
  *
  * Callbacks may set and delete attributes of the object they are called for, so
  *   1. no pointer into a set outlives a callback: the attribute is looked up again by its key value;

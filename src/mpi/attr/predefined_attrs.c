@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* predefined_attrs.c: the attributes that MPI itself attaches to communicators (10.1.2, 12.10).  Every communicator has them. */
+/* predefined_attrs.c: the attributes that MPI itself attaches to communicators (10.1.2, 12.10).  Every
+ * communicator has them. */
 #include "config.h"
 #include <stddef.h>
 #include "mpi_err.h"

@@ -59,7 +59,8 @@ static inline int front_enter_told(void)
 {
     return likely(*MPIR_ENV(alone) != 0) ? 0 : MPIR_Enter();
 }
-/* The same of a hot procedure where MPIR_PLAIN does not hold: without a call, of the thread to which the lock is biased. */
+/* The same of a hot procedure where MPIR_PLAIN does not hold: without a call, of the thread to which the lock is
+ * biased. */
 static inline __attribute__((always_inline)) bool front_take_seat(void)
 {
     return MPIR_ENV(seat) && ku_seat_enter_here();
@@ -89,7 +90,8 @@ static inline void front_leave_silently(const int *entered)
     else
         front_leave(entered);
 }
-/* Of procedures that may begin what several threads call at once: they may have the lock though it was not taken when they began. */
+/* Of procedures that may begin what several threads call at once: they may have the lock though it was not taken
+ * when they began. */
 static inline void front_leave_begun(const int *unused)
 {
     (void)unused;
@@ -103,8 +105,8 @@ static inline void front_leave_begun(const int *unused)
 /* ---- Errors
  * -------------------------------------------------------------------------------------------------- */
 
-/* Where a call's errors go: a communicator, a session, a group's session, or the handler given for what the call is to make;
- * noted with its generation because the call may free it; or none. */
+/* Where a call's errors go: a communicator, a session, a group's session, or the handler given for what the call
+ * is to make; noted with its generation because the call may free it; or none. */
 struct front_target {
     void *object;
     uint64_t gen; /* a word, so that compilers need not join it with what fills the structure up */
@@ -147,7 +149,8 @@ static inline void *front_object(enum MPIR_KIND kind, uint64_t handle, const cha
         *err = MPIR_front_bad_handle(kind, false, handle, arg, -1);
     return obj;
 }
-/* A datatype that is none: MPI_DATATYPE_NULL will do where there are no elements, and nobody to send them to or have them from. */
+/* A datatype that is none: MPI_DATATYPE_NULL will do where there are no elements, and nobody to send them to or
+ * have them from. */
 MPIR_Datatype *MPIR_front_no_data(bool null, int64_t count, bool nobody, int *err) FRONT_COLD;
 /* As front_object, but the null handle is no error and gives NULL. */
 static inline void *front_object_or_null(enum MPIR_KIND kind, uint64_t null, uint64_t handle, const char *arg,
@@ -321,8 +324,8 @@ int MPIR_front_check_apart(const void *buf, const struct front_data *in, const s
 
 /* ---- A collective of which only the buffers are refused
  *
- * The others may have found nothing wrong, and would wait for this process.  It plays its part in memory that stands in for the buffers,
- * and tells nothing (comm.h: MPIR_Coll_muted). */
+ * The others may have found nothing wrong, and would wait for this process.  It plays its part in memory that
+ * stands in for the buffers, and tells nothing (comm.h: MPIR_Coll_muted). */
 
 struct front_mute {
     int err; /* with which it is refused, */
@@ -336,8 +339,8 @@ bool MPIR_front_mute(struct front_mute *m, MPIR_Comm *comm) FRONT_COLD;
 /* Returns the error, recorded again. */
 int MPIR_front_mute_end(struct front_mute *m, MPIR_Comm *comm) FRONT_COLD;
 
-/* ---- Messages of contiguous data: from here to the ADI, with arguments that have been found to be in order; others go through the
- * bodies. */
+/* ---- Messages of contiguous data: from here to the ADI, with arguments that have been found to be in order;
+ * others go through the bodies. */
 
 int MPIR_Send(const void *buf, MPI_Count count, MPIR_Datatype *t, int dest, int tag, MPIR_Comm *comm);
 int MPIR_Isend(const void *buf, MPI_Count count, MPIR_Datatype *t, int dest, int tag, MPIR_Comm *comm,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* signatures.c: do the types of a message fit those of its receive (MPI 5.0, "Type Matching Rules")?
  *
- * With each message goes a note of its type signature (mpid_listen.h).  Where the message meets its receive, that is compared with as many
- * numbers of the receive's own.  Named types that have the same representation are taken for one, as C, C++ and Fortran have several names
- * for each; whoever sends or receives MPI_PACKED may mean anything by it. */
+ * With each message goes a note of its type signature (mpid_listen.h).  Where the message meets its receive, that
+ * is compared with as many numbers of the receive's own.  Named types that have the same representation are taken
+ * for one, as C, C++ and Fortran have several names for each; whoever sends or receives MPI_PACKED may mean
+ * anything by it. */
 #include "config.h"
 #include "checks.h"
 #include <stdlib.h>

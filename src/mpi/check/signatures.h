@@ -9,7 +9,7 @@
 void MPIR_Signatures_begin(void);
 void MPIR_Signatures_end(void);
 
-/* places.c: places that another process can find again, whatever address its program has there.
+/* check_places.c: places that another process can find again, whatever address its program has there.
  *
  * The digest of the program or library at the address, and the place in that; 0, 0: not known. */
 void MPIR_Check_place_of(uint64_t address, uint32_t *module, uint32_t *offset);

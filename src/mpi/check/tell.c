@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tell.c: see tell.h.
  *
- * How often a fault was met is told at its 2nd, 4th, 8th, ... time, and at the end: so a rank that crashes has told of at least half. */
+ * How often a fault was met is told at its 2nd, 4th, 8th, ... time, and at the end: so a rank that crashes has
+ * told of at least half. */
 #include "config.h"
 #include "tell.h"
 #include <stdarg.h>

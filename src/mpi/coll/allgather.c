@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* allgather.c: MPI_Allgather, MPI_Allgatherv and their kin (7.7).  Each process's block is in its place in rbuf before an
- * algorithm starts; from there on all is done in rbuf, in blocks of rtype. */
+/* allgather.c: MPI_Allgather, MPI_Allgatherv and their kin (7.7).  Each process's block is in its place in rbuf
+ * before an algorithm starts; from there on all is done in rbuf, in blocks of rtype. */
 #include "coll.h"
 #include "nodes.h"
 
@@ -73,7 +73,7 @@ static void bruck_v(struct coll *c)
     }
 }
 
-/* ---- To rank 0 and back: few turns of the scheduler ------------------------------------------------------------------ */
+/* ---- To rank 0 and back: few turns of the scheduler ---------------------------------------------------------- */
 
 static void gather_to_0(struct coll *c)
 {
@@ -106,7 +106,7 @@ static void wide_v(struct coll *c)
     MPIR_Coll_bcast_tree(c, c->rbuf, 1, c->st->err ? c->rtype : all, 0, COLL_WIDE);
 }
 
-/* ---- At a team ------------------------------------------------------------------------------------------------------- */
+/* ---- At a team ----------------------------------------------------------------------------------------------- */
 
 static void allgather_team(struct coll *c)
 {
@@ -121,7 +121,7 @@ static void allgather_team(struct coll *c)
     }
 }
 
-/* ---- Costs; s->bytes is the sum of all blocks --------------------------------------------------------------------------- */
+/* ---- Costs; s->bytes is the sum of all blocks ---------------------------------------------------------------- */
 
 /* Each round takes as long as the longest block. */
 static struct coll_cost ring_cost(const struct coll_size *s)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* allreduce.c: MPI_Allreduce and its kin (7.9.6).  All processes get the same bits: each element of the result is computed once
- * and copied, or by all in the same order of operands. */
+/* allreduce.c: MPI_Allreduce and its kin (7.9.6).  All processes get the same bits: each element of the result is
+ * computed once and copied, or by all in the same order of operands. */
 #include "coll.h"
 #include "halving.h"
 #include "nodes.h"
 
-/* ---- Recursive doubling --------------------------------------------------------------------------------------------- */
+/* ---- Recursive doubling -------------------------------------------------------------------------------------- */
 
 struct doubling {
     void *acc, *spare; /* spare takes the other side's */
@@ -57,7 +57,7 @@ static void doubling(struct coll *c)
     MPIR_Coll_copy(c, d.acc, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
 }
 
-/* ---- Halving, then doubling (Rabenseifner) ------------------------------------------------------------------------- */
+/* ---- Halving, then doubling (Rabenseifner) ------------------------------------------------------------------- */
 
 static void halving(struct coll *c)
 {
@@ -73,7 +73,7 @@ static void halving(struct coll *c)
         MPIR_Coll_recv(c, c->rbuf, c->rcount, c->rtype, c->rank + 1);
 }
 
-/* ---- Ring ---------------------------------------------------------------------------------------------------------- */
+/* ---- Ring ---------------------------------------------------------------------------------------------------- */
 
 static int64_t part_len(const struct coll *c, int64_t i)
 {
@@ -105,7 +105,7 @@ static void ring(struct coll *c)
     }
 }
 
-/* ---- Up a tree and down ---------------------------------------------------------------------------------------------- */
+/* ---- Up a tree and down -------------------------------------------------------------------------------------- */
 
 static void allreduce_wide(struct coll *c)
 {
@@ -113,7 +113,7 @@ static void allreduce_wide(struct coll *c)
     MPIR_Coll_bcast_tree(c, c->rbuf, c->rcount, c->rtype, 0, COLL_WIDE);
 }
 
-/* ---- At a team: the last to arrive combines for all ------------------------------------------------------------------- */
+/* ---- At a team: the last to arrive combines for all ---------------------------------------------------------- */
 
 static void allreduce_team(struct coll *c)
 {

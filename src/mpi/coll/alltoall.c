@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alltoall.c: MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw and their kin (7.8).  What the three do with a block is the same. */
+/* alltoall.c: MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw and their kin (7.8).  What the three do with a block is
+ * the same. */
 #include "coll.h"
 #include "nodes.h"
 
@@ -26,9 +27,10 @@ static void pairwise(struct coll *c)
     }
 }
 
-/* Between nodes blocks of many peers at once fill the queues of the network, which may then lose packets.  That costs most where the end of a block
- * is lost, which TCP notices late, so in short blocks; with long ones it costs more that the way out of a host is idle until a peer has answered.
- * Processes may differ in this: each waits for the oldest of its messages, and both sides have them in the same order. */
+/* Between nodes blocks of many peers at once fill the queues of the network, which may then lose packets.  That
+ * costs most where the end of a block is lost, which TCP notices late, so in short blocks; with long ones it costs
+ * more that the way out of a host is idle until a peer has answered. Processes may differ in this: each waits for
+ * the oldest of its messages, and both sides have them in the same order. */
 static uint32_t messages_at_once(const struct coll *c)
 {
     enum { LEAST = 4, BYTES = 256 << 10, LONG = 1 << 20, LEAST_LONG = 8 }; /* two or four each way */
@@ -67,7 +69,7 @@ static void linear(struct coll *c)
     MPIR_Coll_batch_end(&b);
 }
 
-/* ---- Bruck: log p messages of half of the data each -------------------------------------------------------------------- */
+/* ---- Bruck: log p messages of half of the data each ---------------------------------------------------------- */
 
 /* Blocks i of t with bit k in i, one after the other in `packed`: copy there (out) or back; the number of blocks. */
 static int64_t move_blocks(struct coll *c, char *t, char *packed, int64_t k, bool out)
@@ -102,7 +104,7 @@ static void bruck(struct coll *c)
     }
 }
 
-/* ---- In place: exchange with one peer at a time, through a copy of the block ---------------------------------------------- */
+/* ---- In place: exchange with one peer at a time, through a copy of the block --------------------------------- */
 
 static void *room_for_any_block(struct coll *c)
 {
@@ -132,7 +134,7 @@ static void in_place(struct coll *c)
     }
 }
 
-/* ---- At a team: each shows all its blocks ---------------------------------------------------------------------------------- */
+/* ---- At a team: each shows all its blocks -------------------------------------------------------------------- */
 
 static void alltoall_team(struct coll *c)
 {
@@ -148,7 +150,7 @@ static void alltoall_team(struct coll *c)
                            c->rtype);
 }
 
-/* ---- Costs; s->bytes is one block --------------------------------------------------------------------------------------- */
+/* ---- Costs; s->bytes is one block ---------------------------------------------------------------------------- */
 
 static struct coll_cost pairwise_cost(const struct coll_size *s)
 {

@@ -44,7 +44,8 @@ static void bcast_wide(struct coll *c)
 
 /* ---- The data as bytes ------------------------------------------------------------------------------------------- */
 
-/* What cuts the data into parts does so by bytes: processes may describe the same data by different counts of different types. */
+/* What cuts the data into parts does so by bytes: processes may describe the same data by different counts of
+ * different types. */
 struct bytes {
     char *at;
     int64_t n;
@@ -114,7 +115,7 @@ static void scatter_ring(struct coll *c)
     bytes_end(c, &s.data);
 }
 
-/* ---- Chain in segments --------------------------------------------------------------------------------------------- */
+/* ---- Chain in segments --------------------------------------------------------------------------------------- */
 
 enum { SEGMENT = 64 << 10 };
 
@@ -141,7 +142,7 @@ static void chain(struct coll *c)
     bytes_end(c, &d);
 }
 
-/* ---- At a team ----------------------------------------------------------------------------------------------------- */
+/* ---- At a team ----------------------------------------------------------------------------------------------- */
 
 static void bcast_team(struct coll *c)
 {
@@ -151,7 +152,7 @@ static void bcast_team(struct coll *c)
         MPIR_Coll_stream_in(c, c->rbuf, c->rcount, c->rtype);
 }
 
-/* ---- Costs --------------------------------------------------------------------------------------------------------- */
+/* ---- Costs --------------------------------------------------------------------------------------------------- */
 
 static struct coll_cost binomial_cost(const struct coll_size *s)
 {

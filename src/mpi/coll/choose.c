@@ -73,9 +73,10 @@ __attribute__((constructor)) static void register_knobs(void)
     ku_knob_register(&knobs);
 }
 
-/* What messages cost, as devices say it (latency, bandwidth), and how collectives found it to be: a round is a message that is sent and
- * noticed, by processes that do other things besides; a device's bandwidth is that of one long message.  Order of magnitude is enough: it
- * places the crossings between algorithms, and all processes use the same numbers. */
+/* What messages cost, as devices say it (latency, bandwidth), and how collectives found it to be: a round is a
+ * message that is sent and noticed, by processes that do other things besides; a device's bandwidth is that of one
+ * long message.  Order of magnitude is enough: it places the crossings between algorithms, and all processes use
+ * the same numbers. */
 static const struct correction {
     struct MPID_Cost
         usual; /* where no device says anything, as there is nobody to reach: of ch_shmem, and of ch_tcp */
@@ -108,8 +109,8 @@ static double own_ns(const struct coll_cost *cost, const struct coll_size *s)
            cost->bytes / r.bytes_per_ns + cost->copied / memory.bytes_per_ns;
 }
 
-/* Of messages beyond one a round, which do not wait for each other, the network carries one while a process handles the next.  It carries both
- * ways at once; ranks that share cores copy one after the other. */
+/* Of messages beyond one a round, which do not wait for each other, the network carries one while a process
+ * handles the next.  It carries both ways at once; ranks that share cores copy one after the other. */
 double MPIR_Coll_net_ns(const struct coll_cost *cost, const struct coll_size *s)
 {
     struct coll_rates r = MPIR_Coll_rates(s->cost, true);
@@ -120,8 +121,8 @@ double MPIR_Coll_net_ns(const struct coll_cost *cost, const struct coll_size *s)
            (handled > carried ? handled : carried);
 }
 
-/* What of a row that knows nothing of nodes goes between them: each round, and in it what all ranks of a node send, unless the row says more of
- * itself. */
+/* What of a row that knows nothing of nodes goes between them: each round, and in it what all ranks of a node
+ * send, unless the row says more of itself. */
 static void between_nodes(const struct coll_alg *a, const struct coll_size *s, struct coll_cost *cost)
 {
     double others = s->p - 1, levels = MPIR_Coll_levels(s->nodes, 2) / MPIR_Coll_levels(s->p, 2);
@@ -158,8 +159,8 @@ double MPIR_Coll_ns(const struct coll_alg *a, const struct coll_size *s)
 
 /* ---- Facts ------------------------------------------------------------------------------------------------------- */
 
-/* Take one item "kind=algorithm" of KEEL_COLL, which says something about communicators of one sort; false if there is no such
- * thing. */
+/* Take one item "kind=algorithm" of KEEL_COLL, which says something about communicators of one sort; false if
+ * there is no such thing. */
 static bool force(MPIR_Coll_facts *f, bool inter, const char *item, size_t len)
 {
     size_t eq = strcspn(item, "=");
@@ -480,7 +481,8 @@ static const struct coll_alg *cheapest(const struct coll_alg *algs, const struct
     return best;
 }
 
-/* Each field by itself: a compiler that loads several at once lets them wait for those that were stored a moment ago. */
+/* Each field by itself: a compiler that loads several at once lets them wait for those that were stored a moment
+ * ago. */
 #define SAME(field) (*(const volatile __typeof__(a->field) *)&a->field == b->field)
 static bool same_size(const struct coll_size *a, const struct coll_size *b)
 {
@@ -495,8 +497,8 @@ static bool named(uint8_t row)
     return row && row != COLL_FLAT;
 }
 
-/* Programs repeat the same call: the last answers of each kind are kept, as working one out costs as much as a message.  A call that does not
- * wait may ask twice: what it would do at a team, and without. */
+/* Programs repeat the same call: the last answers of each kind are kept, as working one out costs as much as a
+ * message.  A call that does not wait may ask twice: what it would do at a team, and without. */
 const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_facts *facts,
                                         struct coll_size *s)
 {
@@ -571,8 +573,8 @@ static void choose_run(const struct coll_alg *a, struct coll *c, const struct co
     a->run(c);
 }
 
-/* Of the group of an intercommunicator, which both groups hear first, so that the other one cannot refuse the call while this one asks.  What else
- * goes wrong with that is no error of the call. */
+/* Of the group of an intercommunicator, which both groups hear first, so that the other one cannot refuse the call
+ * while this one asks.  What else goes wrong with that is no error of the call. */
 static int look_for_local_nodes(MPIR_Comm *comm, int tag)
 {
     uint32_t nothing = 0;

@@ -238,7 +238,7 @@ START_TEST(rules)
 }
 END_TEST
 
-/* ---- Every row is forced by some test program --------------------------------------------------------------------- */
+/* ---- Every row is forced by some test program ---------------------------------------------------------------- */
 
 /* All lines of the programs that force something. */
 static char *forcing(void)

@@ -18,8 +18,8 @@
 
 enum { COLL_SMALL = 1024, COLL_TEMPS = 16 };
 
-/* At a team: all at once; or (meeting.c) a call that does not wait is to come to its next meeting, or has come to it: all have, or, in a call by
- * steps, it is to look whether they have. */
+/* At a team: all at once; or (meeting.c) a call that does not wait is to come to its next meeting, or has come to
+ * it: all have, or, in a call by steps, it is to look whether they have. */
 enum coll_turn { COLL_TURN_BOTH = 0, COLL_TURN_COMES, COLL_TURN_MET };
 
 /* What one call keeps, shared by the parts of composed algorithms. */
@@ -42,8 +42,8 @@ struct coll_state {
     _Alignas(16) char small[COLL_SMALL];
 };
 
-/* How large data goes from one member of a team to the others: through what they show each other, straight out of the other's memory, or
- * as it was faster before. */
+/* How large data goes from one member of a team to the others: through what they show each other, straight out of
+ * the other's memory, or as it was faster before. */
 enum coll_way { COLL_SHOWN = 0, COLL_READ, COLL_MEASURED };
 
 /* What has become of a meeting, or of a call at a team, when it was asked to go on. */
@@ -65,7 +65,8 @@ struct coll {
     bool part;         /* of another call */
     bool composes;     /* on an intercommunicator: parts in the local group may be composed over nodes */
     int64_t room;      /* see struct coll_size */
-    /* Elements of the arrays about what is sent, and what is received; 0: there are none, or they do not matter here. */
+    /* Elements of the arrays about what is sent, and what is received; 0: there are none, or they do not matter
+     * here. */
     int32_t nsend, nrecv;
     int root, tag;
     uint32_t when;  /* number of the call, as a team counts them */
@@ -100,13 +101,14 @@ enum coll_need {
     COLL_NEEDS_ORDER = 2048,  /* they are, or the operation is commutative */
     COLL_NEIGHBORS =
         4096, /* no needs: one message at a time goes between two nodes, as data goes from rank to rank, or to one */
-    COLL_NEAR_FIRST =
-        8192, /* no needs: the distance of ranks that exchange doubles, so that where nodes have as many ranks in a row each, a power of two,
-               * all rounds but those of a doubling among nodes are on the nodes */
-    COLL_STRAIGHT =
-        16384, /* no needs: each block goes straight from who has it to who wants it, so what belongs to ranks of one node stays there */
-    COLL_CHAIN =
-        32768, /* no needs: from rank to rank, so where nodes have ranks in a row only some of the way is between nodes */
+    /* no needs: the distance of ranks that exchange doubles, so that where nodes have as many ranks in a row
+     * each, a power of two, all rounds but those of a doubling among nodes are on the nodes */
+    COLL_NEAR_FIRST = 8192,
+    /* no needs: each block goes straight from who has it to who wants it, so what belongs to ranks of one
+     * node stays there */
+    COLL_STRAIGHT = 16384,
+    /* no needs: from rank to rank, so where nodes have ranks in a row only some of the way is between nodes */
+    COLL_CHAIN = 32768,
     COLL_RING = 65536, /* no needs: the same of what is on all of the way at once */
     COLL_TREE =
         131072, /* no needs: a binomial tree, so where nodes have ranks in a row its lower levels are on the nodes */
@@ -216,13 +218,14 @@ int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm);
 /* End one: free the temporaries (drop does this alone); the first error class. */
 int MPIR_Coll_end(struct coll *c);
 void MPIR_Coll_drop(struct coll_state *st);
-/* For calls that will be repeated: agree now on all that a communicator's collectives keep; collective.  Returns an error class. */
+/* For calls that will be repeated: agree now on all that a communicator's collectives keep; collective.  Returns
+ * an error class. */
 int MPIR_Coll_settle(const struct coll *c);
 /* Tags that no call has, the last of persistent ones, for what only some members of a communicator agree on. */
 enum { COLL_TAG_TEAM = 2 * (MPIR_COMM_TAGS - 1) + 1, COLL_TAG_NODES = COLL_TAG_TEAM - 1 };
-/* For a call that may not wait: begin to agree on comm->facts, and on a team and nodes if it is time for them, unless somebody has.  They are there
- * when MPIR_Coll_facts_there says so; comm->facts never will when none of `heard`, `asked`, and `again` is set.  (Without memory it does
- * wait.)  Returns an error class. */
+/* For a call that may not wait: begin to agree on comm->facts, and on a team and nodes if it is time for them,
+ * unless somebody has.  They are there when MPIR_Coll_facts_there says so; comm->facts never will when none of
+ * `heard`, `asked`, and `again` is set.  (Without memory it does wait.)  Returns an error class. */
 int MPIR_Coll_facts_ask(const struct coll *c);
 bool MPIR_Coll_facts_there(const struct coll *c);
 /* The same, and wait until they are there or never will be. */
@@ -263,7 +266,8 @@ static inline bool coll_anywhere(const struct coll *c)
 {
     return __builtin_expect((c->comm->hints.asserted & MPIR_HINT_SAME_BITS) != 0, 0) && c->op;
 }
-/* May it go by the team?  By a stream also if that is broken, as other members may not know it; they find out before they meet. */
+/* May it go by the team?  By a stream also if that is broken, as other members may not know it; they find out
+ * before they meet. */
 static inline bool coll_uses_team(const struct coll *c)
 {
     return c->comm->team == MPIR_TEAM_HAS || (c->kind == COLL_BCAST && c->comm->team == MPIR_TEAM_BROKEN);
@@ -414,7 +418,7 @@ void MPIR_Coll_take_own_block(struct coll *c);
 /* The sum of all p counts, and the largest (most may be NULL). */
 int64_t MPIR_Coll_total(MPIR_Counts counts, int32_t p, int64_t *most);
 
-/* ---- Teams (coll_team.c) ---------------------------------------------------------------------------------------------- */
+/* ---- Teams (coll_team.c) ------------------------------------------------------------------------------------- */
 
 /* Run once, by the last process to arrive, which may read and write the rooms of all. */
 typedef void (*coll_team_fn)(struct coll *c);
@@ -466,7 +470,8 @@ enum { COLL_WORDS_NONE = 0x3f /* of what the library does for itself */ };
 void MPIR_Coll_differ_look(MPIR_Comm *comm, uint32_t when, uint64_t words);
 /* An error, if there is one; once. */
 int MPIR_Coll_differ(MPIR_Comm *comm, uint64_t words);
-/* Calls of the shortest sort; false: nothing has been done (quick.c).  They may be: the facts are known, or there is a team now. */
+/* Calls of the shortest sort; false: nothing has been done (quick.c).  They may be: the facts are known, or there
+ * is a team now. */
 bool MPIR_Coll_quick_barrier(MPIR_Comm *comm);
 bool MPIR_Coll_quick_allreduce(const void *sbuf, void *rbuf, MPI_Count count, MPIR_Datatype *type,
                                const MPIR_Op *op, MPIR_Comm *comm);
@@ -479,7 +484,8 @@ void MPIR_Coll_stream_out(struct coll *c, const void *buf, int64_t count, MPIR_D
 void MPIR_Coll_stream_in(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type);
 struct coll_cost MPIR_Coll_stream_cost(const struct coll_size *s);
 
-/* Do all members of comm hold the same bytes?  Told by a team that is there without being asked for; false: perhaps not. */
+/* Do all members of comm hold the same bytes?  Told by a team that is there without being asked for; false:
+ * perhaps not. */
 bool MPIR_Coll_team_alike(MPIR_Comm *comm, const void *facts, size_t bytes);
 /* Agree on a team of comm; collective. */
 int MPIR_Coll_team_ask(MPIR_Comm *comm, int tag);

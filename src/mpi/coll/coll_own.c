@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* coll_own.c: persistent collectives that meet at a team of their own (coll_own.h).
  *
- * Processes may start the persistent operations of a communicator each in another order, while a team has its meetings in one order.  So an
- * operation that a team can do gets a communicator that no program sees, whose team is used by nothing else: there its starts are in one
- * order, since each of them must be over before the next.
+ * Processes may start the persistent operations of a communicator each in another order, while a team has its
+ * meetings in one order.  So an operation that a team can do gets a communicator that no program sees, whose team
+ * is used by nothing else: there its starts are in one order, since each of them must be over before the next.
  *
- * There are at most MOST of them for a communicator, as each takes a context, and a team memory of the segment.  The other operations,
- * and those whose team is broken, go by the messages that have been noted when they were made. */
+ * There are at most MOST of them for a communicator, as each takes a context, and a team memory of the segment.
+ * The other operations, and those whose team is broken, go by the messages that have been noted when they were
+ * made. */
 #include "coll_own.h"
 #include "bodies.h"
 #include <stdlib.h>

@@ -7,8 +7,9 @@
 
 struct coll_own;
 
-/* Collective over the call's communicator, an intracommunicator whose facts are known.  c lasts as long as it does, or this process is not able to
- * have it.  NULL: the call goes by messages, in all processes.  *err: an error class. */
+/* Collective over the call's communicator, an intracommunicator whose facts are known.  c lasts as long as it
+ * does, or this process is not able to have it.  NULL: the call goes by messages, in all processes.  *err: an
+ * error class. */
 struct coll_own *MPIR_Coll_own_make(const struct coll *c, const struct coll_size *s, bool able, int tag,
                                     int *err);
 void MPIR_Coll_own_free(struct coll_own *o);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* coll_refuse.c: a process refuses a collective because of its arguments.
  *
- * It cannot play its part, and the others may have found nothing wrong.  So it says so to all members by packets (MPID_Refuse), and breaks
- * the team, if there is one: who finds that goes on by messages.  What has been refused ends with the error at each
- * member when it is about to wait for a message of the call (MPIR_Coll_note); from then on it neither sends nor receives for the
- * call, as nobody waits for it: all others have heard the same.
+ * It cannot play its part, and the others may have found nothing wrong.  So it says so to all members by packets
+ * (MPID_Refuse), and breaks the team, if there is one: who finds that goes on by messages.  What has been refused
+ * ends with the error at each member when it is about to wait for a message of the call (MPIR_Coll_note); from
+ * then on it neither sends nor receives for the call, as nobody waits for it: all others have heard the same.
  *
  * Invariants
- *   1. All messages of a call, also those by which its members agree on something first, have its tag, in contexts of which MPID_Refused_with
- *      says that they are the call's; so none is waited for.
- *   2. What members agree on within a call begins with something that all of them say.  So if the call is refused nobody gets a result, and
- *      it is asked again by the next call; if there is a result, the call is refused by nobody, and what else is agreed on in it is safe,
- *      also among some of the members.
+ *   1. All messages of a call, also those by which its members agree on something first, have its tag, in contexts
+ *      of which MPID_Refused_with says that they are the call's; so none is waited for.
+ *   2. What members agree on within a call begins with something that all of them say.  So if the call is refused
+ *      nobody gets a result, and it is asked again by the next call; if there is a result, the call is refused by
+ *      nobody, and what else is agreed on in it is safe, also among some of the members.
  *   3. A refused call has a number as any other. */
 #include "coll.h"
 #include <stdio.h>
@@ -85,8 +85,8 @@ void MPIR_Make_refused(MPIR_Comm *comm, int err, const char *call, bool ends)
         tell_all(comm, tag, err, call);
 }
 
-/* What is to be made takes several numbers, also those of what its members agree on.  Who needs to agree on nothing hears of this when it starts
- * the operation. */
+/* What is to be made takes several numbers, also those of what its members agree on.  Who needs to agree on
+ * nothing hears of this when it starts the operation. */
 void MPIR_Coll_init_refused(MPIR_Comm *comm, int err, const char *call)
 {
     int tag = MPIR_Comm_next_tag(comm);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* coll_team.c: collectives at a team (mpid_team.h).
  *
- * A meeting: each process shows a few bytes, the last to come combines, all read.  It takes one turn of a process, which is
- * what counts where ranks share cores.  A team that breaks has changed nothing of the user's: the call is then done by messages,
- * which find out what was wrong.
+ * A meeting: each process shows a few bytes, the last to come combines, all read.  It takes one turn of a process,
+ * which is what counts where ranks share cores.  A team that breaks has changed nothing of the user's: the call is
+ * then done by messages, which find out what was wrong.
  *
- * A stream: the root shows bytes, with their number, and does not wait; each of the others finds out for itself whether it had
- * expected something else. */
+ * A stream: the root shows bytes, with their number, and does not wait; each of the others finds out for itself
+ * whether it had expected something else. */
 #include <string.h>
 #include "meeting.h"
 #include "steps.h"
@@ -230,8 +230,8 @@ int64_t MPIR_Coll_team_operand(int64_t count, const MPIR_Datatype *type)
     return type->adi.is_contig ? count * type->adi.size : COLL_NO_ROOM;
 }
 
-/* A message's byte is copied twice, and combined besides, which other rows do not count.  A few with a core each meet by one transfer
- * of a line, where a message takes several. */
+/* A message's byte is copied twice, and combined besides, which other rows do not count.  A few with a core each
+ * meet by one transfer of a line, where a message takes several. */
 struct coll_cost MPIR_Coll_team_cost(const struct coll_size *s)
 {
     double n = (double)s->room * s->p;
@@ -269,9 +269,10 @@ int MPIR_Coll_team_ask(MPIR_Comm *comm, int tag)
     return err;
 }
 
-/* ---- Streams ------------------------------------------------------------------------------------------------------ */
+/* ---- Streams ------------------------------------------------------------------------------------------------- */
 
-/* In place of the number of bytes: the source has nothing to show; nor will anybody have, as it has heard (coll_refuse.c). */
+/* In place of the number of bytes: the source has nothing to show; nor will anybody have, as it has heard
+ * (coll_refuse.c). */
 enum { FAILED = -1, REFUSED = -4 };
 _Static_assert((int)REFUSED != (int)MPID_STREAM_LOST && (int)REFUSED != (int)MPID_STREAM_MESSAGES,
                "they differ");
@@ -391,7 +392,7 @@ void MPIR_Coll_stream_in(struct coll *c, void *buf, int64_t count, MPIR_Datatype
         MPIR_Coll_received(c, 0, &(MPIR_Status){ .count = there == FAILED ? 0 : there }, bytes, c->root);
 }
 
-/* ---- The same in several calls -------------------------------------------------------------------------------------- */
+/* ---- The same in several calls ------------------------------------------------------------------------------- */
 
 static enum coll_met go_on_giving(struct coll_meeting *m)
 {
@@ -462,8 +463,8 @@ enum coll_met MPIR_Coll_stream_go(struct coll_meeting *m)
     return m->call->rank == m->call->root ? go_on_giving(m) : go_on_taking(m);
 }
 
-/* All processes must take a row with a stream whatever the sizes they think of, as the source does not wait for the others to
- * find out: so it is the cheapest. */
+/* All processes must take a row with a stream whatever the sizes they think of, as the source does not wait for
+ * the others to find out: so it is the cheapest. */
 struct coll_cost MPIR_Coll_stream_cost(const struct coll_size *s)
 {
     (void)s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* count.c: what collectives count and tell of themselves: calls by kind and algorithm, the last one, and each that begins.  A
- * collective of one process counts nothing: it chooses nothing. */
+/* count.c: what collectives count and tell of themselves: calls by kind and algorithm, the last one, and each that
+ * begins.  A collective of one process counts nothing: it chooses nothing. */
 #include "config.h"
 #include "coll.h"
 #include <stdio.h>

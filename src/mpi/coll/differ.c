@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* differ.c: members of a communicator that call different collectives, or the same one with other roots, operations or types (7.1).
+/* differ.c: members of a communicator that call different collectives, or the same one with other roots,
+ * operations or types (7.1).
  *
- * What a member calls stands beside its meeting at the team (MPID_Team_tell) and is part of what all have to say alike there.  So
- * where it differs the team breaks, and each member looks for one that said another thing.  It costs a store.  Broadcasts do not
- * meet: their roots are part of what is said at the next meeting.  Where there is no team nobody finds out. */
+ * What a member calls stands beside its meeting at the team (MPID_Team_tell) and is part of what all have to say
+ * alike there.  So where it differs the team breaks, and each member looks for one that said another thing.  It
+ * costs a store.  Broadcasts do not meet: their roots are part of what is said at the next meeting.  Where there
+ * is no team nobody finds out. */
 #include "coll.h"
 #include "mpid_team.h"
 #include <ctype.h>

@@ -21,7 +21,7 @@ void MPIR_Coll_gather_linear(struct coll *c)
     MPIR_Coll_batch_end(&b);
 }
 
-/* ---- Binomial tree: a process collects the blocks of its subtree, a range of ranks counted from the root ------------- */
+/* ---- Binomial tree: a process collects the blocks of its subtree, a range of ranks counted from the root ----- */
 
 struct subtree {
     void *blocks; /* below the root: of this process and those after it, stype */

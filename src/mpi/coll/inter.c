@@ -4,7 +4,7 @@
 #include "nodes.h"
 #include <string.h>
 
-/* ---- A part among the local group ---------------------------------------------------------------------------------- */
+/* ---- A part among the local group ---------------------------------------------------------------------------- */
 
 struct coll MPIR_Inter_within(const struct coll *c)
 {
@@ -38,7 +38,7 @@ int MPIR_Inter_radix(const struct coll *c)
     return c->comm->facts.crowded ? COLL_WIDE : 2;
 }
 
-/* ---- Rounds: in round k from 0 on with the rank k further on, and the one k before, if there are such ranks ------------ */
+/* ---- Rounds: in round k from 0 on with the rank k further on, and the one k before, if there are such ranks -- */
 
 static int64_t rounds(const struct coll *c)
 {
@@ -60,7 +60,7 @@ static int peer_from(const struct coll *c, int64_t k)
     return peer(c, (c->rank - k + rounds(c)) % rounds(c));
 }
 
-/* ---- Barrier --------------------------------------------------------------------------------------------------------- */
+/* ---- Barrier ------------------------------------------------------------------------------------------------- */
 
 static void barrier_direct(struct coll *c)
 {
@@ -90,7 +90,7 @@ static void barrier_leaders(struct coll *c)
         MPIR_Coll_tree_down(&l, MPIR_Inter_radix(c));
 }
 
-/* ---- Bcast: from the root to the other group ------------------------------------------------------------------------- */
+/* ---- Bcast: from the root to the other group ----------------------------------------------------------------- */
 
 static void bcast_direct(struct coll *c)
 {
@@ -115,7 +115,7 @@ static void bcast_leader(struct coll *c)
     MPIR_Inter_run(c, &l, COLL_BCAST);
 }
 
-/* ---- Gather: from the other group to the root -------------------------------------------------------------------------- */
+/* ---- Gather: from the other group to the root ---------------------------------------------------------------- */
 
 /* In a vector form nothing is sent where there is nothing. */
 static bool leave_out(const struct coll *c, const struct coll_block *b)
@@ -170,7 +170,7 @@ static void gather_leader(struct coll *c)
         MPIR_Coll_recv(c, c->rbuf, inter_remote(c) * c->rcount, c->rtype, 0);
 }
 
-/* ---- Scatter: from the root to the other group --------------------------------------------------------------------------- */
+/* ---- Scatter: from the root to the other group --------------------------------------------------------------- */
 
 static void scatter_direct(struct coll *c)
 {
@@ -203,7 +203,7 @@ static void scatter_leader(struct coll *c)
     MPIR_Inter_run(c, &l, COLL_SCATTER);
 }
 
-/* ---- Allgather: what each group has to all of the other ------------------------------------------------------------------ */
+/* ---- Allgather: what each group has to all of the other ------------------------------------------------------ */
 
 static void allgather_direct(struct coll *c)
 {
@@ -232,7 +232,7 @@ static void allgather_leaders(struct coll *c)
     MPIR_Inter_run(c, &l, COLL_BCAST);
 }
 
-/* ---- Allgather in rings: each block goes to one of the other group, and there round the group --------------------------- */
+/* ---- Allgather in rings: each block goes to one of the other group, and there round the group ---------------- */
 
 /* The ranks of a group of p whose blocks go to rank i of the other one, of q. */
 struct share {
@@ -253,7 +253,8 @@ static int keeper(const struct coll *c)
     return i;
 }
 
-/* How many messages a share takes, and the k-th, if there is such a one: all at once where its blocks are one after the other. */
+/* How many messages a share takes, and the k-th, if there is such a one: all at once where its blocks are one
+ * after the other. */
 static int64_t messages_of(const struct coll *c, struct share s)
 {
     return c->rcounts.p || s.to == s.from ? s.to - s.from : 1;
@@ -306,7 +307,7 @@ static void allgather_rings(struct coll *c)
                 share_of(theirs, p, (c->rank - k - 1 + p) % p));
 }
 
-/* ---- Alltoall, alltoallv, alltoallw ------------------------------------------------------------------------------------------ */
+/* ---- Alltoall, alltoallv, alltoallw -------------------------------------------------------------------------- */
 
 static void alltoall_linear(struct coll *c)
 {
@@ -341,7 +342,7 @@ static void alltoall_pairwise(struct coll *c)
     }
 }
 
-/* ---- Costs ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Costs --------------------------------------------------------------------------------------------------- */
 
 static const double typical = 256;
 
@@ -434,7 +435,7 @@ static struct coll_cost inter_linear_cost(const struct coll_size *s)
     return cost;
 }
 
-/* ---- Tables ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Tables -------------------------------------------------------------------------------------------------- */
 
 const struct coll_alg MPIR_Inter_barrier_algs[] = {
     { "direct", 0, MPIR_Inter_direct_cost, barrier_direct },
@@ -489,7 +490,7 @@ const struct coll_alg MPIR_Inter_alltoall_algs[] = {
     { 0 },
 };
 
-/* ---- What the choice, and rules, depend on ------------------------------------------------------------------------------------ */
+/* ---- What the choice, and rules, depend on ------------------------------------------------------------------- */
 
 int MPIR_Inter_in_place(const char *arg)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* inter.h: collectives on intercommunicators: what one group gives, the other group gets (7.2.2, 7.2.3).
  *
- * c->rank and c->size are of the local group.  Messages to ranks of the remote group go through c->comm; a part that is done among
- * the local group goes through comm->local, in its context for point-to-point messages, with the tag of the call: its
- * collectives, with tags of their own, are in another context.
+ * c->rank and c->size are of the local group.  Messages to ranks of the remote group go through c->comm; a part
+ * that is done among the local group goes through comm->local, in its context for point-to-point messages, with
+ * the tag of the call: its collectives, with tags of their own, are in another context.
  *
- * Which messages go between the groups depends on the sizes of the groups and on agreed facts alone, never on counts: groups that
- * (wrongly) differ in a count hear of it, as each has the messages that the other one expects.  So costs are of messages of
- * `typical` bytes, and only vector forms leave out messages of nothing.
+ * Which messages go between the groups depends on the sizes of the groups and on agreed facts alone, never on
+ * counts: groups that (wrongly) differ in a count hear of it, as each has the messages that the other one
+ * expects.  So costs are of messages of `typical` bytes, and only vector forms leave out messages of nothing.
  *
  * Of the group that has the root of a rooted collective, all but the root have nothing to do. */
 #ifndef COLL_INTER_H

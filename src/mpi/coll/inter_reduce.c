@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* inter_reduce.c: reductions on intercommunicators: each group, or the root, gets the other group's combination (inter.h).
+/* inter_reduce.c: reductions on intercommunicators: each group, or the root, gets the other group's combination
+ * (inter.h).
  *
- * Input is always sbuf.  All processes of a group get the same bits: the result is computed once and copied, or by all in the
- * order of the other group's ranks. */
+ * Input is always sbuf.  All processes of a group get the same bits: the result is computed once and copied, or by
+ * all in the order of the other group's ranks. */
 #include "inter.h"
 
-/* ---- The other group's operands one after the other, as they come from its ranks 0, 1, ... ----------------------------- */
+/* ---- The other group's operands one after the other, as they come from its ranks 0, 1, ... ------------------- */
 
 struct fold {
     void *acc, *spare;
@@ -38,8 +39,8 @@ static void fold_end(struct coll *c, const struct fold *f)
     MPIR_Coll_copy(c, coll_at(f->acc, f->at, c->rtype), f->len, c->rtype, c->rbuf, f->len, c->rtype);
 }
 
-/* Each gets the operands of all of the other group.  Every process goes through the other group in rank order: who waits for
- * rank i there waits for somebody who has less to do before. */
+/* Each gets the operands of all of the other group.  Every process goes through the other group in rank order: who
+ * waits for rank i there waits for somebody who has less to do before. */
 static void fold_all(struct coll *c, int64_t count, int64_t at, int64_t len)
 {
     struct coll_batch b;
@@ -64,7 +65,7 @@ static void *reduce_within(struct coll *c, int64_t count)
     return l.rbuf;
 }
 
-/* ---- Reduce: of the other group, at the root ------------------------------------------------------------------------------ */
+/* ---- Reduce: of the other group, at the root ----------------------------------------------------------------- */
 
 static void reduce_direct(struct coll *c)
 {
@@ -89,7 +90,7 @@ static void reduce_leader(struct coll *c)
         MPIR_Coll_recv(c, c->rbuf, c->rcount, c->rtype, 0);
 }
 
-/* ---- Allreduce ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Allreduce ----------------------------------------------------------------------------------------------- */
 
 static void allreduce_direct(struct coll *c)
 {
@@ -105,7 +106,7 @@ static void allreduce_leaders(struct coll *c)
     MPIR_Inter_run(c, &l, COLL_BCAST);
 }
 
-/* ---- Reduce_scatter: the other group's combination, in blocks as this group's counts say ---------------------------------------- */
+/* ---- Reduce_scatter: the other group's combination, in blocks as this group's counts say --------------------- */
 
 /* The elements of blocks 0 .. n - 1. */
 static int64_t blocks(const struct coll *c, int32_t n)
@@ -129,7 +130,7 @@ static void reduce_scatter_leaders(struct coll *c)
     MPIR_Coll_hand_out(&l, theirs);
 }
 
-/* ---- Tables ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- Tables -------------------------------------------------------------------------------------------------- */
 
 const struct coll_alg MPIR_Inter_reduce_algs[] = {
     { "direct", 0, MPIR_Inter_root_cost, reduce_direct },

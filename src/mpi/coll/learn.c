@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* learn.c: see learn.h.
  *
- * A way is settled when enough of its calls have been timed; until then it is the one that is taken, and its figure is the least of
- * their times, as nothing but the way itself makes it faster.  A trial makes a way unsettled again. */
+ * A way is settled when enough of its calls have been timed; until then it is the one that is taken, and its
+ * figure is the least of their times, as nothing but the way itself makes it faster.  A trial makes a way
+ * unsettled again. */
 #include "learn.h"
 
 enum {

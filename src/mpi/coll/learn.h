@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* learn.h: which of two ways is faster, by the times that calls took; for one communicator, collective and class of sizes.
+/* learn.h: which of two ways is faster, by the times that calls took; for one communicator, collective and class
+ * of sizes.
  *
- * What is faster changes while a job runs: the cores it has may be moved apart, or together again.  So figures are never taken for granted:
- * a way that has become dearer than it was, twice running, is believed to be, and the other one is tried at once; and now and then it is tried
- * anyhow, as nothing else would tell that it has become cheaper.  Who is told the same times draws the same conclusions. */
+ * What is faster changes while a job runs: the cores it has may be moved apart, or together again.  So figures are
+ * never taken for granted:
+ * a way that has become dearer than it was, twice running, is believed to be, and the other one is tried at once;
+ * and now and then it is tried anyhow, as nothing else would tell that it has become cheaper.  Who is told the
+ * same times draws the same conclusions. */
 #ifndef COLL_LEARN_H
 #define COLL_LEARN_H
 

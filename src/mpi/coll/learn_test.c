@@ -4,7 +4,8 @@
 #include <stdint.h>
 #include "learn.h"
 
-/* What a call of each way takes; out of 1000 calls so many take ten times as long, and all up to so many per cent more. */
+/* What a call of each way takes; out of 1000 calls so many take ten times as long, and all up to so many per cent
+ * more. */
 struct world {
     uint64_t ns[LEARN_WAYS];
     unsigned spikes, noise;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* meeting.c: nonblocking and persistent collectives at a team.
  *
- * One is carried out by the row of the blocking form.  That of an exchange is run twice: the first time (COLL_TURN_COMES) it shows what it has to
- * show, and comes to the meeting; the second time (COLL_TURN_MET), when all have come, it reads.  One by steps is run once, to prepare it, and
- * goes on from where it is when it is asked to (steps.h).  A broadcast is a stream.
+ * One is carried out by the row of the blocking form.  That of an exchange is run twice: the first time
+ * (COLL_TURN_COMES) it shows what it has to show, and comes to the meeting; the second time (COLL_TURN_MET), when
+ * all have come, it reads.  One by steps is run once, to prepare it, and goes on from where it is when it is asked
+ * to (steps.h).  A broadcast is a stream.
  *
  * Invariants
- *   1. A team has one call at a time: those of a communicator wait in a list, in the order of the calls, which is the same in all
- *      processes; only the first has come.
- *   2. Whatever else is done at the team, or said to it, comes after all that are in the list: a blocking call waits for them, which all
- *      processes have begun by then; that a nonblocking one uses messages, or was refused, is said when the list is empty.
- *      Calls that wait for what the communicator agrees on (choose.c) come into the list in their order when it has.
- *   3. Which calls go this way depends on what is the same in all processes.  A team that is broken is so for all at the same meeting, so
- *      the calls from there on are done by messages in all of them. */
+ *   1. A team has one call at a time: those of a communicator wait in a list, in the order of the calls, which is
+ *      the same in all processes; only the first has come.
+ *   2. Whatever else is done at the team, or said to it, comes after all that are in the list: a blocking call
+ *      waits for them, which all processes have begun by then; that a nonblocking one uses messages, or was refused,
+ *      is said when the list is empty. Calls that wait for what the communicator agrees on (choose.c) come into the
+ *      list in their order when it has.
+ *   3. Which calls go this way depends on what is the same in all processes.  A team that is broken is so for all
+ *      at the same meeting, so the calls from there on are done by messages in all of them. */
 #include "meeting.h"
 #include "nodes.h"
 #include "steps.h"

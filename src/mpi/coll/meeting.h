@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* meeting.h: nonblocking collectives at a team (mpid_team.h), by a meeting, a stream, or steps: what a schedule needs of them. */
+/* meeting.h: nonblocking collectives at a team (mpid_team.h), by a meeting, a stream, or steps: what a schedule
+ * needs of them. */
 #ifndef COLL_MEETING_H
 #define COLL_MEETING_H
 
@@ -23,8 +24,8 @@ struct coll_meeting {
 const struct coll_alg *MPIR_Coll_meeting_row(struct coll *c, struct coll_size *s);
 void MPIR_Coll_meeting_begin(struct coll_meeting *m, struct coll *c, const struct coll_alg *row,
                              struct MPIR_Driven *driven);
-/* Go on.  COLL_MET: the call is over.  COLL_MET_NEVER: it is to be done by messages, nothing of the user's has changed.  COLL_MET_LATER: `driven`
- * is driven when it is its turn. */
+/* Go on.  COLL_MET: the call is over.  COLL_MET_NEVER: it is to be done by messages, nothing of the user's has
+ * changed.  COLL_MET_LATER: `driven` is driven when it is its turn. */
 enum coll_met MPIR_Coll_meeting_go(struct coll_meeting *m);
 /* Of the first in the list, a broadcast (coll_team.c).  COLL_MET_NEVER: by messages, in all processes. */
 enum coll_met MPIR_Coll_stream_go(struct coll_meeting *m);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* neighbor.c: MPI_Neighbor_allgather, MPI_Neighbor_alltoall and their kin (9.6 to 9.8): a message for each edge of the
- * communicator's topology.
+/* neighbor.c: MPI_Neighbor_allgather, MPI_Neighbor_alltoall and their kin (9.6 to 9.8): a message for each edge of
+ * the communicator's topology.
  *
- * Edges between the same two processes are told from each other by their order, which both ends have alike.  A grid's is
- * the order of directions: what goes down arrives from above, so there receives come in pairs the other way round; this counts
- * where both neighbors of a dimension are one process.
+ * Edges between the same two processes are told from each other by their order, which both ends have alike.  A
+ * grid's is the order of directions: what goes down arrives from above, so there receives come in pairs the other
+ * way round; this counts where both neighbors of a dimension are one process.
  *
- * A process with many edges takes them in the order of the distance in ranks from the sender to the receiver, each time the k-th
- * receive of a distance before the k-th send of it.  Then it may wait for its oldest message while others have not begun: by
- * induction the first message, in this order, that anybody waits for has begun on both sides. */
+ * A process with many edges takes them in the order of the distance in ranks from the sender to the receiver, each
+ * time the k-th receive of a distance before the k-th send of it.  Then it may wait for its oldest message while
+ * others have not begun: by induction the first message, in this order, that anybody waits for has begun on both
+ * sides. */
 #include "bodies.h"
 #include "coll.h"
 #include "topo.h"
@@ -66,7 +67,7 @@ static void send(struct coll_batch *b, const struct neighbors *n, int i)
         MPIR_Coll_batch_send(b, from.buf, from.count, from.type, n->destinations[i]);
 }
 
-/* ---- All at once --------------------------------------------------------------------------------------------------- */
+/* ---- All at once --------------------------------------------------------------------------------------------- */
 
 static void all_at_once(struct coll *c, const struct neighbors *n)
 {
@@ -79,7 +80,7 @@ static void all_at_once(struct coll *c, const struct neighbors *n)
     MPIR_Coll_batch_end(&b);
 }
 
-/* ---- A few at a time ------------------------------------------------------------------------------------------------ */
+/* ---- A few at a time ----------------------------------------------------------------------------------------- */
 
 struct edge {
     int32_t distance, index;
@@ -173,7 +174,7 @@ static void in_turn(struct coll *c)
         few_at_a_time(c, &n, 4);
 }
 
-/* ---- Costs; s->elements is the number of neighbors, s->bytes what each of them gets -------------------------------------- */
+/* ---- Costs; s->elements is the number of neighbors, s->bytes what each of them gets -------------------------- */
 
 static struct coll_cost neighbor_linear_cost(const struct coll_size *s)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nodes.c: collectives of a communicator over several nodes: a part among the members of each node, which may have a team, and a part among
- * the leaders, so that nothing goes to a node twice. */
+/* nodes.c: collectives of a communicator over several nodes: a part among the members of each node, which may have
+ * a team, and a part among the leaders, so that nothing goes to a node twice. */
 #include "nodes.h"
 #include "bodies.h"
 #include "inter.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- What is kept ------------------------------------------------------------------------------------------------- */
+/* ---- What is kept -------------------------------------------------------------------------------------------- */
 
 static void nodes_release(MPIR_Comm *comm)
 {
@@ -50,7 +50,8 @@ static void put_in_order(struct MPIR_Nodes *n)
     qsort(n->by_id, (size_t)n->nodes, sizeof n->by_id[0], by_id);
 }
 
-/* The rows and what follows from them, by what this process knows of where the others are.  place: [nodes of the job], all -1. */
+/* The rows and what follows from them, by what this process knows of where the others are.  place: [nodes of the
+ * job], all -1. */
 static void survey(const MPIR_Comm *comm, struct MPIR_Nodes *n, int32_t *place)
 {
     n->blocks = true;
@@ -105,7 +106,8 @@ static int nodes_group_of(const MPIR_Comm *comm, const struct MPIR_Nodes *n, boo
 
 static bool on_several_nodes(const MPIR_Comm *comm)
 {
-    /* Members of other jobs have node numbers of their own, and those of jobs on one node do not come here: nobody asks. */
+    /* Members of other jobs have node numbers of their own, and those of jobs on one node do not come here: nobody
+     * asks. */
     if (MPIR_Group_other_job(comm->group) != MPI_UNDEFINED)
         return false;
     for (int32_t i = 0; i < comm->adi.size; i++)
@@ -138,7 +140,8 @@ void MPIR_Coll_nodes_begin(struct coll_nodes_making *m, MPIR_Comm *comm, int tag
         free(m->nodes);
 }
 
-/* Its messages belong to calls of comm, whose parts have the same tag; or of an intercommunicator, if comm is its local group (MPIR_Inter_within). */
+/* Its messages belong to calls of comm, whose parts have the same tag; or of an intercommunicator, if comm is its
+ * local group (MPIR_Inter_within). */
 static void nodes_follow(MPIR_Comm *part, const MPIR_Comm *comm, bool local)
 {
     int of = local ? MPID_CONTEXT_PT2PT : MPID_CONTEXT_COLL;
@@ -146,7 +149,8 @@ static void nodes_follow(MPIR_Comm *part, const MPIR_Comm *comm, bool local)
     MPID_Refused_with(&part->adi, MPIR_Comm_context(part, MPID_CONTEXT_COLL), MPIR_Comm_context(comm, of));
 }
 
-/* All members have the parts, so nobody has refused the call in which they are made, and what those of one node agree on in it is safe. */
+/* All members have the parts, so nobody has refused the call in which they are made, and what those of one node
+ * agree on in it is safe. */
 static void take_parts(struct coll_nodes_making *m, MPIR_Comm *comm, MPIR_Comm *const parts[MPIR_PARTS])
 {
     MPIR_Comm *node = parts[PART_NODE], *leaders = parts[PART_LEADERS];
@@ -275,7 +279,7 @@ static int32_t rank_on_node(const struct coll *c, int32_t rank)
     return MPIR_Group_rank_of(c->comm->nodes->node->group, MPIR_Group_grank(c->comm->group, rank));
 }
 
-/* ---- Parts -------------------------------------------------------------------------------------------------------- */
+/* ---- Parts --------------------------------------------------------------------------------------------------- */
 
 static void part(struct coll *c, MPIR_Comm *comm, struct coll p)
 {
@@ -344,9 +348,10 @@ void MPIR_Coll_nodes_down(struct coll *c, int radix)
     MPIR_Coll_tree_down(&p, radix);
 }
 
-/* ---- Ranks that lie on the nodes in no order ---------------------------------------------------------------------- */
+/* ---- Ranks that lie on the nodes in no order ----------------------------------------------------------------- */
 
-/* Blocks in the order of ranks, and the same node by node, in the order of the leaders, on each in the order of its members. */
+/* Blocks in the order of ranks, and the same node by node, in the order of the leaders, on each in the order of
+ * its members. */
 struct order {
     int64_t *at;   /* of each node: where the next of its blocks begins, in elements */
     int64_t count; /* of a block; BY_RCOUNTS: rcounts tells */
@@ -419,7 +424,7 @@ static void put_order(struct coll *c, struct order o)
     MPIR_Coll_call(c, reorder, kept);
 }
 
-/* ---- Rows --------------------------------------------------------------------------------------------------------- */
+/* ---- Rows ---------------------------------------------------------------------------------------------------- */
 
 void MPIR_Coll_nodes_barrier(struct coll *c)
 {
@@ -442,8 +447,8 @@ void MPIR_Coll_nodes_bcast(struct coll *c)
         part(c, n->node, nodes_whole(c, COLL_BCAST, 0, NULL, c->rbuf));
 }
 
-/* Nobody waits for the root: a root beside its leader gets everything from its node, whose leader brings what the other nodes have.  Where
- * operands are to keep their order it gets the result from the leader. */
+/* Nobody waits for the root: a root beside its leader gets everything from its node, whose leader brings what the
+ * other nodes have.  Where operands are to keep their order it gets the result from the leader. */
 void MPIR_Coll_nodes_reduce(struct coll *c)
 {
     struct MPIR_Nodes *n = c->comm->nodes;
@@ -509,7 +514,8 @@ static void with_leaders(struct coll *c, const struct blocks *b, bool sends)
     MPIR_Coll_batch_end(&batch);
 }
 
-/* The same between the leader and a root beside it, which is `other` on the node: the blocks of the nodes before this one, and those behind. */
+/* The same between the leader and a root beside it, which is `other` on the node: the blocks of the nodes before
+ * this one, and those behind. */
 static void with_root(struct coll *c, const struct blocks *b, int32_t other, bool sends)
 {
     struct MPIR_Nodes *n = c->comm->nodes;
@@ -759,7 +765,7 @@ void MPIR_Coll_nodes_allgatherv(struct coll *c)
         spread_blocks(c, all);
 }
 
-/* ---- Reduce and scatter ------------------------------------------------------------------------------------------- */
+/* ---- Reduce and scatter -------------------------------------------------------------------------------------- */
 
 /* From the leader to each member its elements, which begin one after the other at `all`. */
 static void hand_out(struct coll *c, const void *all)
@@ -848,9 +854,10 @@ void MPIR_Coll_nodes_reduce_scatter(struct coll *c)
         hand_out(c, ours);
 }
 
-/* ---- Scans -------------------------------------------------------------------------------------------------------- */
+/* ---- Scans --------------------------------------------------------------------------------------------------- */
 
-/* What the ranks of all nodes before this one have together goes to *before, from what its own have, which the last of them has.  False:
+/* What the ranks of all nodes before this one have together goes to *before, from what its own have, which the
+ * last of them has.  False:
  * there are none before. */
 static bool before_node(struct coll *c, void *sum, void **before)
 {
@@ -899,10 +906,10 @@ void MPIR_Coll_nodes_exscan(struct coll *c)
         MPIR_Coll_combine(c, before, c->rbuf, c->rcount);
 }
 
-/* ---- All to all --------------------------------------------------------------------------------------------------- */
+/* ---- All to all ---------------------------------------------------------------------------------------------- */
 
-/* What a leader keeps: blocks by member of this node and rank; the same by node, for the leaders; and what comes back.  seen: the ranks of
- * each node so far. */
+/* What a leader keeps: blocks by member of this node and rank; the same by node, for the leaders; and what comes
+ * back.  seen: the ranks of each node so far. */
 struct exchange {
     char *mine, *out, *in;
     int64_t *seen;
@@ -1014,9 +1021,10 @@ void MPIR_Coll_nodes_alltoall(struct coll *c)
     part(c, n->node, back);
 }
 
-/* ---- Costs -------------------------------------------------------------------------------------------------------- */
+/* ---- Costs --------------------------------------------------------------------------------------------------- */
 
-/* `ways` times on the nodes, once among the leaders: the whole vector down or up a tree, or cut into parts if it is long. */
+/* `ways` times on the nodes, once among the leaders: the whole vector down or up a tree, or cut into parts if it
+ * is long. */
 static struct coll_cost cost_of(const struct coll_size *s, double ways, double whole_bytes, double cut_bytes)
 {
     double levels = MPIR_Coll_levels(s->nodes, 2), n = (double)s->bytes;

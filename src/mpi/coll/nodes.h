@@ -21,11 +21,13 @@ struct MPIR_Nodes {
     } row[];                        /* [nodes] */
 };
 
-/* Make what is above, if the communicator is over several nodes and one of them has several members; collective, of those that have agreed on
- * its facts, with messages that have the tag.  Where there is no memory, here or elsewhere, it just has no such thing.  Returns an error class if
- * somebody has refused the call that the tag is of: then it is asked again. */
+/* Make what is above, if the communicator is over several nodes and one of them has several members; collective,
+ * of those that have agreed on its facts, with messages that have the tag.  Where there is no memory, here or
+ * elsewhere, it just has no such thing.  Returns an error class if somebody has refused the call that the tag is
+ * of: then it is asked again. */
 int MPIR_Coll_nodes_ask(MPIR_Comm *comm, int tag);
-/* The same without waiting: begin, take steps until one is true, and say when the facts of the communicator are there. */
+/* The same without waiting: begin, take steps until one is true, and say when the facts of the communicator are
+ * there. */
 struct coll_nodes_making {
     struct MPIR_Nodes *nodes;
     struct MPIR_Parts *parts;    /* NULL: there is nothing to do, or they are there */

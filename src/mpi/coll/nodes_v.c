@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* nodes_v.c: gatherv, scatterv, alltoallv and alltoallw of a communicator over several nodes.
  *
- * A process knows the lengths of its own blocks alone.  So a block of up to a limit goes by way of the leaders, behind a record (packed.h)
- * that tells its length, and one message between two nodes carries all such blocks.  A longer one goes straight to the process it is for,
- * and its record says so; so each block goes between nodes once.  Blocks between processes of a node are messages of their own.
+ * A process knows the lengths of its own blocks alone.  So a block of up to a limit goes by way of the leaders,
+ * behind a record (packed.h) that tells its length, and one message between two nodes carries all such blocks.  A
+ * longer one goes straight to the process it is for, and its record says so; so each block goes between nodes
+ * once.  Blocks between processes of a node are messages of their own.
  *
- * In gatherv and scatterv the receiver of a block that is long by what it expects begins to receive it at once, and gives that up if the
- * record says something else.  That takes another way for the records than for the block: that of a leader to or from a root that leads
- * no node comes when its record has come.
+ * In gatherv and scatterv the receiver of a block that is long by what it expects begins to receive it at once,
+ * and gives that up if the record says something else.  That takes another way for the records than for the block:
+ * that of a leader to or from a root that leads no node comes when its record has come.
  *
- * As in packed.c, what the record says counts, should the receiver have expected something else.  Where a record is missing, a process on
- * the way has failed, and the receiver goes by what it expects itself. */
+ * As in packed.c, what the record says counts, should the receiver have expected something else.  Where a record
+ * is missing, a process on the way has failed, and the receiver goes by what it expects itself. */
 #include "nodes.h"
 #include "packed.h"
 #include "sched.h"
@@ -75,7 +76,7 @@ static bool apart(const struct coll *c, int32_t rank)
     return root_leads(c) || leader_of(c, MPIR_Coll_node_of(c->comm, rank)) != rank;
 }
 
-/* ---- Gatherv -------------------------------------------------------------------------------------------------------- */
+/* ---- Gatherv ------------------------------------------------------------------------------------------------- */
 
 struct gathering {
     struct coll_heap heap;
@@ -132,7 +133,8 @@ static bool comes_first(const struct coll *c, int32_t i)
     return !nodes_v_is_here(c, i) && is_long(&to, MPIR_Packed_limit(c->size)) && apart(c, i);
 }
 
-/* Of the first ranks so many that none of them has to be waited for before the records.  Returns the rank behind them. */
+/* Of the first ranks so many that none of them has to be waited for before the records.  Returns the rank behind
+ * them. */
 static int32_t begin_long(struct coll *c, struct coll_batch *b, const struct gathering *g, bool mute)
 {
     enum { MOST = COLL_BATCH / 2 };
@@ -217,7 +219,7 @@ void MPIR_Coll_nodes_gatherv(struct coll *c)
         MPIR_Coll_send(c, c->sbuf, c->scount, c->stype, c->root);
 }
 
-/* ---- Scatterv ------------------------------------------------------------------------------------------------------- */
+/* ---- Scatterv ------------------------------------------------------------------------------------------------ */
 
 struct scattering {
     struct coll_heap heap, none;
@@ -350,9 +352,10 @@ void MPIR_Coll_nodes_scatterv(struct coll *c)
         MPIR_Coll_recv(c, c->rbuf, c->rcount, c->rtype, c->root);
 }
 
-/* ---- Alltoallv, alltoallw ------------------------------------------------------------------------------------------- */
+/* ---- Alltoallv, alltoallw ------------------------------------------------------------------------------------ */
 
-/* Records on their way to one node, where those of a process of this one stand behind a record FROM; or to one member. */
+/* Records on their way to one node, where those of a process of this one stand behind a record FROM; or to one
+ * member. */
 struct lane {
     struct coll_heap heap;
     int32_t from; /* whose records came last */
@@ -593,7 +596,7 @@ void MPIR_Coll_nodes_alltoallv(struct coll *c)
     MPIR_Coll_batch_end(&b);
 }
 
-/* ---- Costs: of blocks of unknown size ------------------------------------------------------------------------------- */
+/* ---- Costs: of blocks of unknown size ------------------------------------------------------------------------ */
 
 struct coll_cost MPIR_Coll_nodes_v_cost(const struct coll_size *s)
 {
@@ -604,8 +607,8 @@ struct coll_cost MPIR_Coll_nodes_v_cost(const struct coll_size *s)
                                .waits = (double)s->p + s->nodes };
 }
 
-/* Only if forced, or by a rule: in the other rows a process that has nothing to send or to receive waits for nobody, and programs whose
- * exchanges are sparse live by that. */
+/* Only if forced, or by a rule: in the other rows a process that has nothing to send or to receive waits for
+ * nobody, and programs whose exchanges are sparse live by that. */
 struct coll_cost MPIR_Coll_nodes_alltoallv_cost(const struct coll_size *s)
 {
     enum { NEVER = 1000000000 };

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* packed.c: gatherv and scatterv in a binomial tree over packed blocks, for many ranks with small blocks.
  *
- * Only the root knows all counts, but everybody knows his own, and the number of ranks.  So a block of at most limit(p) bytes
- * travels in the tree, as a record: whose, how long, data.  The others go straight between their process and the root; in the tree
- * there is a record that says so.  A message is the records of a subtree one after the other, so that inner processes just
- * put together (gatherv) or take apart (scatterv) what they get, and need no more memory than limit(p) for each.
+ * Only the root knows all counts, but everybody knows his own, and the number of ranks.  So a block of at most
+ * limit(p) bytes travels in the tree, as a record: whose, how long, data.  The others go straight between their
+ * process and the root; in the tree there is a record that says so.  A message is the records of a subtree one
+ * after the other, so that inner processes just put together (gatherv) or take apart (scatterv) what they get, and
+ * need no more memory than limit(p) for each.
  *
- * What the sender of a block says of it counts, should the other side have thought otherwise: so nobody waits for a message that does
- * not come, and what comes is received, if only to find that it is of another length.  Where records are missing, because a
- * process on the way has failed, each goes by what he thinks himself. */
+ * What the sender of a block says of it counts, should the other side have thought otherwise: so nobody waits for
+ * a message that does not come, and what comes is received, if only to find that it is of another length.  Where
+ * records are missing, because a process on the way has failed, each goes by what he thinks himself. */
 #include "packed.h"
 #include <string.h>
 
@@ -98,7 +99,7 @@ static void packed_put(struct coll *c, struct coll_heap *h, int64_t v, struct co
     MPIR_Packed_put(c, h, v, b, limit(c->size));
 }
 
-/* ---- Gatherv -------------------------------------------------------------------------------------------------------- */
+/* ---- Gatherv ------------------------------------------------------------------------------------------------- */
 
 struct gathering {
     struct coll_heap heap;
@@ -191,7 +192,7 @@ void MPIR_Coll_gather_packed(struct coll *c)
     MPIR_Coll_batch_end(&b);
 }
 
-/* ---- Scatterv ------------------------------------------------------------------------------------------------------- */
+/* ---- Scatterv ------------------------------------------------------------------------------------------------ */
 
 struct scattering {
     struct coll_heap heap;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pieces.c: collectives at a team that move much data, and compute nothing: in each round every process that has something for
- * others shows them a piece of each block, and every one that expects something reads its pieces.
+/* pieces.c: collectives at a team that move much data, and compute nothing: in each round every process that has
+ * something for others shows them a piece of each block, and every one that expects something reads its pieces.
  *
  * Steps of a member: 2 i + 1 shows round i, + 2 reads round i - 1. */
 #include "steps.h"
@@ -172,9 +172,11 @@ static void read_all(const struct pieces *p)
     }
 }
 
-/* ---- Blocks whose lengths only those know who give and who get them ---------------------------------------------------
+/* ---- Blocks whose lengths only those know who give and who get them
+ * ---------------------------------------------------
  *
- * At the meeting each shows how long its blocks are and where they lie; and, if all of them are short, the blocks themselves. */
+ * At the meeting each shows how long its blocks are and where they lie; and, if all of them are short, the blocks
+ * themselves. */
 
 struct told {
     char said[COLL_SAID];
@@ -468,7 +470,8 @@ struct coll_cost MPIR_Coll_pieces_cost(const struct coll_size *s)
     };
 }
 
-/* Of two, one sends the other a block: a message does the same without their meeting, and gains nothing from several that copy at once. */
+/* Of two, one sends the other a block: a message does the same without their meeting, and gains nothing from
+ * several that copy at once. */
 struct coll_cost MPIR_Coll_pieces_root_cost(const struct coll_size *s)
 {
     struct coll_cost cost = MPIR_Coll_pieces_cost(s);
@@ -483,8 +486,8 @@ struct coll_cost MPIR_Coll_pieces_all_cost(const struct coll_size *s)
     return MPIR_Coll_pieces_cost(&block);
 }
 
-/* Nobody knows whether all blocks are large; short ones are faster by messages, which a root or a leaf need not wait for: only for those who
- * ask for it. */
+/* Nobody knows whether all blocks are large; short ones are faster by messages, which a root or a leaf need not
+ * wait for: only for those who ask for it. */
 struct coll_cost MPIR_Coll_pieces_v_cost(const struct coll_size *s)
 {
     (void)s;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* quick.c: the shortest collectives at an even team (mpid_team.h), by a shorter way to the same as coll_team.c does: no struct coll, no choice.
+/* quick.c: the shortest collectives at an even team (mpid_team.h), by a shorter way to the same as coll_team.c
+ * does: no struct coll, no choice.
  *
- * Who goes this way goes by facts that all members agree on and by the arguments; and says what those say who come by the long way.  If it
- * does not end well, nothing has happened but that the team is broken: the call begins anew there. */
+ * Who goes this way goes by facts that all members agree on and by the arguments; and says what those say who come
+ * by the long way.  If it does not end well, nothing has happened but that the team is broken: the call begins
+ * anew there. */
 #include <string.h>
 #include "coll.h"
 #include "mpid_team.h"
@@ -51,7 +53,8 @@ static inline void copy_few(void *to, const void *from, int64_t bytes)
         memcpy(to, from, (size_t)bytes);
 }
 
-/* The loop for a predefined operation on a predefined type; NULL: there is none, or the operation is not defined there. */
+/* The loop for a predefined operation on a predefined type; NULL: there is none, or the operation is not defined
+ * there. */
 static MPIR_Op_loop *loop_of(const MPIR_Op *op, const MPIR_Datatype *type, uint32_t *digest)
 {
     static uint32_t last_digest;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce.c: MPI_Reduce and its kin (7.9.1).  Input: sbuf, or rbuf at the root with MPI_IN_PLACE; rcount elements of rtype.
+/* reduce.c: MPI_Reduce and its kin (7.9.1).  Input: sbuf, or rbuf at the root with MPI_IN_PLACE; rcount elements
+ * of rtype.
  *
- * Operands are combined in rank order: a tree's subtrees are ranges of ranks.  Where the operation does not commute the
- * tree is rooted at rank 0, which sends the result on. */
+ * Operands are combined in rank order: a tree's subtrees are ranges of ranks.  Where the operation does not
+ * commute the tree is rooted at rank 0, which sends the result on. */
 #include "coll.h"
 #include "nodes.h"
 #include "halving.h"
@@ -72,7 +73,7 @@ static void reduce_wide(struct coll *c)
     MPIR_Coll_reduce_tree(c, input(c), c->rbuf, c->rcount, c->root, COLL_WIDE);
 }
 
-/* ---- Halving ------------------------------------------------------------------------------------------------------ */
+/* ---- Halving ------------------------------------------------------------------------------------------------- */
 
 static void halving(struct coll *c)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce_scatter.c: MPI_Reduce_scatter, MPI_Reduce_scatter_block and their kin (7.10).  Input: sbuf, or rbuf with MPI_IN_PLACE;
- * block i, of rcounts[i] (or rcount) elements of rtype, is for rank i; the result goes to the start of rbuf. */
+/* reduce_scatter.c: MPI_Reduce_scatter, MPI_Reduce_scatter_block and their kin (7.10).  Input: sbuf, or rbuf with
+ * MPI_IN_PLACE; block i, of rcounts[i] (or rcount) elements of rtype, is for rank i; the result goes to the start
+ * of rbuf. */
 #include "coll.h"
 #include "nodes.h"
 
@@ -25,7 +26,7 @@ static const void *input(const struct coll *c)
     return coll_in_place(c->sbuf) ? c->rbuf : c->sbuf;
 }
 
-/* ---- To rank 0, and from there to each its block ------------------------------------------------------------------------ */
+/* ---- To rank 0, and from there to each its block ------------------------------------------------------------- */
 
 void MPIR_Coll_hand_out(struct coll *c, const void *all)
 {
@@ -53,7 +54,7 @@ static void reduce_scatter_wide(struct coll *c)
     MPIR_Coll_hand_out(c, all);
 }
 
-/* ---- Each block straight to the one it is for ------------------------------------------------------------------------------ */
+/* ---- Each block straight to the one it is for ---------------------------------------------------------------- */
 
 static void pairwise(struct coll *c)
 {
@@ -72,7 +73,7 @@ static void pairwise(struct coll *c)
     MPIR_Coll_copy(c, acc, mine, c->rtype, c->rbuf, mine, c->rtype);
 }
 
-/* ---- Halving: with the one half of the ranks away, then a quarter, ... ---------------------------------------------------- */
+/* ---- Halving: with the one half of the ranks away, then a quarter, ... --------------------------------------- */
 
 struct halves {
     int32_t pow2, rem;
@@ -138,7 +139,7 @@ static void halving(struct coll *c)
     MPIR_Coll_copy(c, coll_at(h.acc, at, c->rtype), mine, c->rtype, c->rbuf, mine, c->rtype);
 }
 
-/* ---- At a team: the last to arrive combines for all ------------------------------------------------------------------------ */
+/* ---- At a team: the last to arrive combines for all ---------------------------------------------------------- */
 
 static void reduce_scatter_team(struct coll *c)
 {
@@ -148,7 +149,7 @@ static void reduce_scatter_team(struct coll *c)
                               reduce_scatter_length(c, c->rank));
 }
 
-/* ---- Costs; s->bytes is the whole vector --------------------------------------------------------------------------------- */
+/* ---- Costs; s->bytes is the whole vector --------------------------------------------------------------------- */
 
 static struct coll_cost reduce_scatter_wide_cost(const struct coll_size *s)
 {

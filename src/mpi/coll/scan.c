@@ -8,7 +8,7 @@ static const void *input(const struct coll *c)
     return coll_in_place(c->sbuf) ? c->rbuf : c->sbuf;
 }
 
-/* ---- Scan ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Scan ---------------------------------------------------------------------------------------------------- */
 
 /* From rank to rank. */
 static void scan_linear(struct coll *c)
@@ -71,7 +71,7 @@ static void scan_doubling(struct coll *c)
     }
 }
 
-/* ---- Exscan: rank 0's rbuf stays as it is ---------------------------------------------------------------------------------- */
+/* ---- Exscan: rank 0's rbuf stays as it is -------------------------------------------------------------------- */
 
 static void exscan_linear(struct coll *c)
 {
@@ -109,7 +109,7 @@ static void exscan_doubling(struct coll *c)
     }
 }
 
-/* ---- At a team: the last to arrive combines for all -------------------------------------------------------------------------- */
+/* ---- At a team: the last to arrive combines for all ---------------------------------------------------------- */
 
 static void scan_team(struct coll *c)
 {

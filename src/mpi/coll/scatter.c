@@ -29,7 +29,7 @@ static void linear(struct coll *c)
     MPIR_Coll_batch_end(&b);
 }
 
-/* ---- Binomial tree: a process gets the blocks of its subtree, a range of ranks counted from the root ---------------- */
+/* ---- Binomial tree: a process gets the blocks of its subtree, a range of ranks counted from the root --------- */
 
 struct subtree {
     struct coll_batch batch;

@@ -2,19 +2,22 @@
 /* sched.c: nonblocking and persistent collectives: schedules, noted down and carried out.
  *
  * An algorithm is run once, in a manner in which its helpers note down what they would do (sched.h).  The schedule is
- * then advanced whenever a message completes that it could not go on without (drive.h), in the order of its steps: a step begins when all before it have
- * been taken; a send or receive is taken when it has begun, or (at_once) when it is over, a WAIT when the send or receive it
- * names is over.
+ * then advanced whenever a message completes that it could not go on without (drive.h), in the order of its steps:
+ * a step begins when all before it have been taken; a send or receive is taken when it has begun, or (at_once)
+ * when it is over, a WAIT when the send or receive it names is over.
  *
  *   waits for facts -> noted -> under way -> over -> (persistent: under way again, by a start)
  *
  * Invariants
- *   1. Of each send and receive the end is looked at once, by itself or by its WAIT: so all are over when the schedule is.
- *   2. While a send or receive is under way it has a slot; slots are dealt out as the steps are noted, since steps end in the
- *      order in which they were noted.
- *   3. The schedule holds references to the operation and to all datatypes of its steps; its request, to the communicator.
+ *   1. Of each send and receive the end is looked at once, by itself or by its WAIT: so all are over when the
+ *      schedule is.
+ *   2. While a send or receive is under way it has a slot; slots are dealt out as the steps are noted, since steps
+ *      end in the order in which they were noted.
+ *   3. The schedule holds references to the operation and to all datatypes of its steps; its request, to the
+ *      communicator.
  *   4. After the first error the steps go on, but with empty messages and without touching data (coll.h).
- *   5. Nothing is read of the caller's arrays of counts, displacements and types after the call: it has copies of them. */
+ *   5. Nothing is read of the caller's arrays of counts, displacements and types after the call: it has copies of
+ *      them. */
 #include "nodes.h"
 #include "sched.h"
 #include <stdio.h>
@@ -61,7 +64,8 @@ struct slot {
 };
 
 enum { FEW_STEPS = 12, FEW_SLOTS = 3, FEW_TYPES = 4, MAX_SLOTS = 64 };
-/* A schedule has room for the counts, displacements and types of so many blocks that are sent, and as many that are received. */
+/* A schedule has room for the counts, displacements and types of so many blocks that are sent, and as many that
+ * are received. */
 enum { FEW_BLOCKS = 16 };
 
 struct coll_sched {
@@ -90,7 +94,7 @@ struct coll_sched {
     struct coll_state st;
 };
 
-/* ---- Memory ------------------------------------------------------------------------------------------------------- */
+/* ---- Memory -------------------------------------------------------------------------------------------------- */
 
 /* An array that begins in the schedule itself; NULL without memory. */
 static void *sched_grow(void *array, void *few, uint32_t n, uint32_t *room, size_t each)
@@ -136,7 +140,8 @@ static void hold(struct coll *c, MPIR_Datatype *type)
     d->types[d->ntypes++] = type;
 }
 
-/* To 64 bits: a loop, which takes less than a call of memcpy where ranks are few.  NULL remains: it says which form of the collective it is. */
+/* To 64 bits: a loop, which takes less than a call of memcpy where ranks are few.  NULL remains: it says which
+ * form of the collective it is. */
 static void keep_counts(int64_t **at, MPIR_Counts *a, int32_t n)
 {
     int64_t *copy = *at;
@@ -159,7 +164,8 @@ static void keep_handles(int64_t **at, MPIR_Datatype *const **types, int32_t n)
 }
 _Static_assert(sizeof(MPIR_Datatype *) == sizeof(int64_t), "both are kept in one array");
 
-/* The caller's arrays may be gone when the call has returned, and the front's, of datatypes, are.  False: there is no memory. */
+/* The caller's arrays may be gone when the call has returned, and the front's, of datatypes, are.  False: there is
+ * no memory. */
 static bool keep_arrays(struct coll_sched *d)
 {
     struct coll *c = &d->call;
@@ -215,7 +221,7 @@ static void destroy(struct coll_sched *d)
     free(d);
 }
 
-/* ---- Noting ------------------------------------------------------------------------------------------------------- */
+/* ---- Noting -------------------------------------------------------------------------------------------------- */
 
 /* The next step; after a failure some place that nobody looks at. */
 static struct step *next_step(struct coll *c, enum step_kind kind)
@@ -405,7 +411,7 @@ static int note_steps(struct coll_sched *d)
     return d->broken ? sched_no_memory() : 0;
 }
 
-/* ---- Carrying out --------------------------------------------------------------------------------------------------- */
+/* ---- Carrying out -------------------------------------------------------------------------------------------- */
 
 /* What a message carries, which may have turned out only now; false: there is none. */
 static bool find_data(const struct step *s, void **buf, int64_t *count)
@@ -573,8 +579,8 @@ static void end_without_steps(struct coll_sched *d, int err)
     d->noted = true;
 }
 
-/* The facts are there, or will never be; or (false) it waits for them.  If somebody has refused the call that was to agree on them, that is up to the
- * next one. */
+/* The facts are there, or will never be; or (false) it waits for them.  If somebody has refused the call that was
+ * to agree on them, that is up to the next one. */
 static bool facts_over(struct coll_sched *d)
 {
     struct coll *c = &d->call;
@@ -666,7 +672,7 @@ static void go(struct coll_sched *d)
         MPIR_Drive(&d->driven);
 }
 
-/* ---- Requests ------------------------------------------------------------------------------------------------------- */
+/* ---- Requests ------------------------------------------------------------------------------------------------ */
 
 static void poll_nothing(MPIR_Request *r)
 {
@@ -808,8 +814,8 @@ static int sched_failed(struct coll_sched *d, int err)
     return err;
 }
 
-/* The call has begun, but cannot go on later, for this error: take part now, with empty messages (coll.h), so that the others do not wait
- * for ever.  This waits until they have come. */
+/* The call has begun, but cannot go on later, for this error: take part now, with empty messages (coll.h), so that
+ * the others do not wait for ever.  This waits until they have come. */
 static int take_part_mutely(const struct coll *begun, MPIR_Comm *comm, int err)
 {
     struct coll_state st = { .err = err, .words = *ku_err_last(), .mute = true, .by_messages = true };
@@ -825,7 +831,8 @@ static int take_part_mutely(const struct coll *begun, MPIR_Comm *comm, int err)
     s.anywhere = coll_anywhere(c);
     if (!s.local && !MPIR_Coll_facts_there(c))
         (void)MPIR_Coll_facts_wait(c);
-    /* by a stream if the others do, as who waits for one does not look for messages; else they find out that this process does not come */
+    /* by a stream if the others do, as who waits for one does not look for messages; else they find out that this
+     * process does not come */
     s.team = !s.local && !s.anywhere && c->kind == COLL_BCAST && coll_uses_team(c);
     if (s.team)
         MPIR_Coll_meetings_end(comm);
@@ -861,7 +868,8 @@ static int be_mute(struct coll *c, MPIR_Comm *comm)
     return err ? err : take_part_mutely(c, comm, muted);
 }
 
-/* Begin.  What the processes have not agreed on they agree on in the background, and the call goes on when they have. */
+/* Begin.  What the processes have not agreed on they agree on in the background, and the call goes on when they
+ * have. */
 static int sched_join(struct coll_sched *d)
 {
     MPIR_Comm *comm = d->call.comm;

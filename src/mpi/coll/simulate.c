@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* simulate.c: the schedules of collectives, as they are noted and carried out (sched.c), for thousands of ranks in one process.
+/* simulate.c: the schedules of collectives, as they are noted and carried out (sched.c), for thousands of ranks in
+ * one process.
  *
  *     simulate [RANKS [NODES [WORD ...]]]      words: names of collectives
  *     simulate model                           costs alone, up to 1,048,576 ranks and 65,536 nodes
  *
- * Beneath them is a device that exists here alone: the functions of the ADI that messages go through are replaced when this program is
- * linked.  A message has an hour of arrival in virtual time, by the rates from which choose.c reckons costs, and each rank has a
- * clock of its own.  Ranks of a node share their way to other nodes.  A rank is a communicator with that rank and a call whose schedule
- * sleeps until a message wakes it: so it needs neither a thread nor a stack.
+ * Beneath them is a device that exists here alone: the functions of the ADI that messages go through are replaced
+ * when this program is linked.  A message has an hour of arrival in virtual time, by the rates from which choose.c
+ * reckons costs, and each rank has a clock of its own.  Ranks of a node share their way to other nodes.  A rank is
+ * a communicator with that rank and a call whose schedule sleeps until a message wakes it: so it needs neither a
+ * thread nor a stack.
  *
  * What processes copy besides is reckoned as the row's cost tells it.
  *
- * Every row that needs no team is run, its result is compared with what it must be, and the row that would be chosen is compared with the best
- * of the table: it may take SLACK times as long, and cost SLACK_MODEL times as much.  It is told how often a row over nodes is as much faster
- * than the best other row as the model says, within a quarter: without arguments LEAST_AS_SAID is required. */
+ * Every row that needs no team is run, its result is compared with what it must be, and the row that would be
+ * chosen is compared with the best of the table: it may take SLACK times as long, and cost SLACK_MODEL times as
+ * much.  It is told how often a row over nodes is as much faster than the best other row as the model says, within
+ * a quarter: without arguments LEAST_AS_SAID is required. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +31,7 @@ static int failures;
 
 #define FAIL(...) (fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), failures++)
 
-/* ---- Ranks and nodes ------------------------------------------------------------------------------------------------ */
+/* ---- Ranks and nodes ----------------------------------------------------------------------------------------- */
 
 struct rank {
     MPIR_Comm comm, node, leaders;
@@ -151,7 +154,7 @@ static void free_ranks(void)
     free(line);
 }
 
-/* ---- The device ------------------------------------------------------------------------------------------------------ */
+/* ---- The device ---------------------------------------------------------------------------------------------- */
 
 struct message {
     struct message *next;
@@ -381,7 +384,7 @@ static void arrive(void)
     }
 }
 
-/* ---- Calls ----------------------------------------------------------------------------------------------------------- */
+/* ---- Calls --------------------------------------------------------------------------------------------------- */
 
 /* What each rank has, and gets: n is how long a block is, in ints. */
 struct call {
@@ -559,7 +562,7 @@ static void set_counts(struct call *a)
     }
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------------------------------- */
+/* ---- Rows ---------------------------------------------------------------------------------------------------- */
 
 struct result {
     double ns;
@@ -755,9 +758,10 @@ static void simulate(int argc, char **argv)
     free_ranks();
 }
 
-/* ---- Costs alone ------------------------------------------------------------------------------------------------------ */
+/* ---- Costs alone --------------------------------------------------------------------------------------------- */
 
-/* The choice for a size, and its steps and bytes a rank as its cost says; no row of the table that can do the call costs less by SLACK_MODEL. */
+/* The choice for a size, and its steps and bytes a rank as its cost says; no row of the table that can do the call
+ * costs less by SLACK_MODEL. */
 static void choose_by_model(enum coll_kind kind, const struct coll_size *size)
 {
     const struct coll_table *t = &MPIR_Coll_tables[kind];

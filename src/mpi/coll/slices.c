@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* slices.c: reductions of much data at a team.
  *
- * In each round every process shows the others the parts of its operand that they are to combine, combines its own part, its slice,
- * of all operands, and, if others want it, shows them the result.  The three steps of three rounds are interleaved, so that
- * nobody waits for what has just been done.  Each element is combined by one process, in rank order.
+ * In each round every process shows the others the parts of its operand that they are to combine, combines its own
+ * part, its slice, of all operands, and, if others want it, shows them the result.  The three steps of three
+ * rounds are interleaved, so that nobody waits for what has just been done.  Each element is combined by one
+ * process, in rank order.
  *
- * Steps of a member: 3 i + 1 shows round i, + 2 combines round i - 1, + 3 reads what others have combined of round i - 2. */
+ * Steps of a member: 3 i + 1 shows round i, + 2 combines round i - 1, + 3 reads what others have combined of round
+ * i - 2. */
 #include "steps.h"
 #include "ways.h"
 #include <string.h>
@@ -342,7 +344,8 @@ void MPIR_Coll_slices_reduce_scatter(struct coll *c)
     MPIR_Steps_run(&s->x, slices_go_on);
 }
 
-/* Each byte is copied twice, and combined.  Where ranks share cores each waits for all others three times, mostly in more than one turn. */
+/* Each byte is copied twice, and combined.  Where ranks share cores each waits for all others three times, mostly
+ * in more than one turn. */
 struct coll_cost MPIR_Coll_slices_cost(const struct coll_size *s)
 {
     double p = s->p, n = (double)s->bytes;

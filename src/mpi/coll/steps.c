@@ -4,9 +4,9 @@
 #include <string.h>
 #include "util/copy.h"
 
-/* A chunk stays in the cache from one step to the next; where ranks share cores a turn of one should fill half of its bench.  All of the bench is
- * used in turn, from where the last call ended: lines that are written again have left the caches of those who read them, which makes
- * writing them three times as fast. */
+/* A chunk stays in the cache from one step to the next; where ranks share cores a turn of one should fill half of
+ * its bench.  All of the bench is used in turn, from where the last call ended: lines that are written again have
+ * left the caches of those who read them, which makes writing them three times as fast. */
 enum { LINE = 64, CHUNK = 64 << 10, DEPTH = 4, DEPTH_CROWDED = 2 };
 
 static int64_t chunk_of(int32_t chunks, int64_t depth)

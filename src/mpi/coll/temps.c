@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* temps.c: memory of temporary data of collectives.
  *
- * Long blocks are kept for later calls: the system would take their pages back and give new ones, which takes as long as copying
- * what is in them several times.  Calls come one at a time (util/seat.h), so no lock guards them.
+ * Long blocks are kept for later calls: the system would take their pages back and give new ones, which takes as
+ * long as copying what is in them several times.  Calls come one at a time (util/seat.h), so no lock guards them.
  *
- * Long blocks of malloc, so those of programs, begin at one place of a page.  A processor that reads from one such block and writes to another
- * compares the low bits of addresses and waits where there is nothing to wait for: so long blocks begin here at other places, in turn. */
+ * Long blocks of malloc, so those of programs, begin at one place of a page.  A processor that reads from one such
+ * block and writes to another compares the low bits of addresses and waits where there is nothing to wait for: so
+ * long blocks begin here at other places, in turn. */
 #include "coll.h"
 #include <stdint.h>
 #include <stdlib.h>

@@ -2,11 +2,11 @@
 /* ways.c: which way much data goes within a team (ways.h).
  *
  * Invariants
- *   1. Who can read whom is found out once for a communicator, at a meeting of its own: a member that cannot, says so with each call, and then
- *      none reads.
+ *   1. Who can read whom is found out once for a communicator, at a meeting of its own: a member that cannot, says
+ *      so with each call, and then none reads.
  *   2. `cells` change at meetings only, by what all have shown there: they are the same in all members.
- *   3. Nothing of the user's that a call needs again changes before all have met for the last time: so a call that could not read
- *      is done by messages. */
+ *   3. Nothing of the user's that a call needs again changes before all have met for the last time: so a call that
+ *      could not read is done by messages. */
 #include "ways.h"
 #include <stdlib.h>
 #include "learn.h"

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* agree.c: the maximum of a few numbers over some processes: up a wide tree, and down again, without ever blocking.  Where
- * there are two sides each has its tree, and the roots tell each other what they have heard.
+/* agree.c: the maximum of a few numbers over some processes: up a wide tree, and down again, without ever
+ * blocking.  Where there are two sides each has its tree, and the roots tell each other what they have heard.
  *
- * A process is in one of these stages; MPIR_Agree_step takes each arrow when the messages it stands for have come or gone:
- *   HEAR   -> REPORT   every child has said its maximum; the one of this subtree goes to the parent, the root's to the other root
+ * A process is in one of these stages; MPIR_Agree_step takes each arrow when the messages it stands for have come
+ * or gone:
+ *   HEAR   -> REPORT   every child has said its maximum; the one of this subtree goes to the parent, the root's to
+ *                      the other root
  *   REPORT -> SPREAD   the parent has said the maximum of all, the other root that of its side; it goes to the children
  *   SPREAD -> DONE
  * Invariants
  *   1. Whoever takes part in one stage takes part in all: a message fails when its peer is lost, and then it goes on.
- *      But if somebody has refused the call that this is part of, all who take part hear of that themselves before there is a result, and each
- *      stops where it is.
- *   2. Who could not hear somebody says so in AGREE_ERROR, up and down, so that nobody believes in a result while another
- *      has given up.  A child that can no longer be told is lost itself. */
+ *      But if somebody has refused the call that this is part of, all who take part hear of that themselves before
+ *      there is a result, and each stops where it is.
+ *   2. Who could not hear somebody says so in AGREE_ERROR, up and down, so that nobody believes in a result while
+ *      another has given up.  A child that can no longer be told is lost itself. */
 #include "agree.h"
 #include "mpi_err.h"
 #include "p2p.h"

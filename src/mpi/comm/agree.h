@@ -64,7 +64,7 @@ bool MPIR_Agree_step(struct agree *a);
 /* The error class of the whole: a->err, or another process's (recorded with words); 0. */
 int MPIR_Agree_result(const struct agree *a);
 
-/* ---- A context id (comm_context.c) -------------------------------------------------------------------------------- */
+/* ---- A context id (comm_context.c) --------------------------------------------------------------------------- */
 
 enum { CONTEXT_EXTRAS = 4 };
 
@@ -102,8 +102,8 @@ void MPIR_Context_begin(struct context_vote *v, const struct party *p, const str
 bool MPIR_Context_step(struct context_vote *v);
 /* Both, waiting; returns v->err. */
 int MPIR_Context_agree(struct context_vote *v, const struct party *p, const struct context_ask *ask);
-/* The ids of a communicator and of the one in it, which this process and one other agree on that exchange numbers by swap (0, or an
- * error class). */
+/* The ids of a communicator and of the one in it, which this process and one other agree on that exchange numbers
+ * by swap (0, or an error class). */
 int MPIR_Context_pair(int (*swap)(void *arg, uint64_t mine, uint64_t *theirs), void *arg,
                       uint32_t context[2]);
 /* Before the first vote of a job. */

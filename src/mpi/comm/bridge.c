@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bridge.c: an intercommunicator of two groups that have just been introduced to each other, and have nothing else in common. */
+/* bridge.c: an intercommunicator of two groups that have just been introduced to each other, and have nothing else
+ * in common. */
 #include "make.h"
 #include "mpi_err.h"
 

@@ -321,8 +321,8 @@ int MPIR_Comm_free(MPIR_Comm **comm)
     return 0;
 }
 
-/* What this process has sent leaves it, and what it freed completes; nobody else is waited for.  Processes of other jobs with which it has
- * no other communicator in common are disconnected. */
+/* What this process has sent leaves it, and what it freed completes; nobody else is waited for.  Processes of
+ * other jobs with which it has no other communicator in common are disconnected. */
 int MPIR_Comm_disconnect(MPIR_Comm **comm)
 {
     MPIR_Comm *c = *comm;

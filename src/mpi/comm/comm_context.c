@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* comm_context.c: the context ids of a new communicator, which are new to all of its processes.
  *
- * Votes are about steps, which count up without end; a step stands for the MPID_CONTEXT_IDS ids of a communicator, and after
- * `lap` steps the same ids come again, but for those that are still in use here.  In a round each process proposes a step
- * (or several in a row, of which the first is spoken of), and all learn the largest and the smallest.  If they are equal, all
- * have proposed the same one, each for this vote alone: that is the result.  Else there is another round, in which a process
- * proposes the largest if it is free here, and a free one further up if not.
+ * Votes are about steps, which count up without end; a step stands for the MPID_CONTEXT_IDS ids of a communicator,
+ * and after `lap` steps the same ids come again, but for those that are still in use here.  In a round each
+ * process proposes a step (or several in a row, of which the first is spoken of), and all learn the largest and
+ * the smallest.  If they are equal, all have proposed the same one, each for this vote alone: that is the result.
+ * Else there is another round, in which a process proposes the largest if it is free here, and a free one further
+ * up if not.
  *
  * Invariants
- *   1. What a process has proposed in a vote it proposes in no other: no step is used twice, however many votes it takes part
- *      in at a time and in whatever order they end.
- *   2. With one vote at a time there are at most two rounds, and one where all have made as many communicators, but for ids
- *      in use that some have to leave out.
- *   3. Votes that go on side by side may take steps away from each other.  After the second round each tries further up by a
- *      distance of its own, which takes it to where nobody else looks: the steps that it leaves out stay free.
+ *   1. What a process has proposed in a vote it proposes in no other: no step is used twice, however many votes it
+ *      takes part in at a time and in whatever order they end.
+ *   2. With one vote at a time there are at most two rounds, and one where all have made as many communicators,
+ *      but for ids in use that some have to leave out.
+ *   3. Votes that go on side by side may take steps away from each other.  After the second round each tries
+ *      further up by a distance of its own, which takes it to where nobody else looks: the steps that it leaves out
+ *      stay free.
  *   4. A lap is longer than the window, so of the steps that votes are about no two have the same ids. */
 #include "agree.h"
 #include "mpi_err.h"
@@ -204,8 +206,8 @@ int MPIR_Context_pair(int (*swap)(void *arg, uint64_t mine, uint64_t *theirs), v
     uint64_t theirs = 0;
     int err = 0;
     propose(&v, next);
-    /* Who is behind proposes.  What is not free here the other may be about to leave behind: they meet further up, where all is free
-     * to both. */
+    /* Who is behind proposes.  What is not free here the other may be about to leave behind: they meet further up,
+     * where all is free to both. */
     while (!v.err && !(err = swap(arg, v.mine, &theirs)) && theirs != v.mine)
         if (theirs > v.mine)
             propose(&v, is_free(theirs, v.ask.ids) ? theirs

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* comm_hints.c: what info says about a communicator (8.4.4), kept until MPI_Comm_get_info asks.
  *
- * Every assertion and wish is false until the user sets it; other keys are ignored, as are values that are neither true nor false, and a
- * list of memory kinds of which one is not supported (12.4.3).  No communicator gets hints from another. */
+ * Every assertion and wish is false until the user sets it; other keys are ignored, as are values that are neither
+ * true nor false, and a list of memory kinds of which one is not supported (12.4.3).  No communicator gets hints
+ * from another. */
 #include "make.h"
 #include <stdlib.h>
 #include <string.h>

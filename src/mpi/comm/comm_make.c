@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* comm_make.c: new communicators out of old ones: dup, create, create_group.
  *
- * Each begins with one exchange among those who call it.  What a process finds wrong before the exchange travels with it, so
- * that the others report it too and nobody waits. */
+ * Each begins with one exchange among those who call it.  What a process finds wrong before the exchange travels
+ * with it, so that the others report it too and nobody waits. */
 #include "make.h"
 #include "attr.h"
 #include "mpi_err.h"

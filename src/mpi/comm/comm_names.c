@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* comm_names.c: what processes of different jobs call each other.
  *
- * A global rank is this process's number of another one; processes of one job have the same numbers for each other, those of other jobs
- * have not (mpid.h, struct MPID_Process).  What tells another process who is meant travels as names, of NAME_WORDS numbers each. */
+ * A global rank is this process's number of another one; processes of one job have the same numbers for each
+ * other, those of other jobs have not (mpid.h, struct MPID_Process).  What tells another process who is meant
+ * travels as names, of NAME_WORDS numbers each. */
 #include "make.h"
 #include "mpi_err.h"
 

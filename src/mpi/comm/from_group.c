@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* from_group.c: communicators made without another one: MPI_Comm_create_from_group, MPI_Intercomm_create_from_groups.
  *
- * The messages go through a communicator of all processes of the job that no program sees; it takes part in nothing else, and
- * no process needs another one to have it.  The string tag becomes the tag of the messages; that it is the same string, and the
- * same group, is checked besides. */
+ * The messages go through a communicator of all processes of the job that no program sees; it takes part in
+ * nothing else, and no process needs another one to have it.  The string tag becomes the tag of the messages; that
+ * it is the same string, and the same group, is checked besides. */
 #include "make.h"
 #include "bodies.h"
 #include "mpi_err.h"

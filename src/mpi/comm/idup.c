@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* idup.c: MPI_Comm_idup: as dup, but the agreement on the context goes on by itself (drive.h).
  *
- * The new communicator is there at once, complete but for its context: error handler, attributes and hints are those of the
- * moment of the call.  What is local may be done with it (api.txt: early).  For all else its handle is not valid until the operation is
- * over: the object keeps another generation than the handle, so that a program that uses it too early is told. */
+ * The new communicator is there at once, complete but for its context: error handler, attributes and hints are
+ * those of the moment of the call.  What is local may be done with it (api.txt: early).  For all else its handle
+ * is not valid until the operation is over: the object keeps another generation than the handle, so that a program
+ * that uses it too early is told. */
 #include "make.h"
 #include "bodies.h"
 #include "drive.h"

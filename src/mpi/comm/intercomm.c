@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* intercomm.c: intercommunicators: making one of two sides, dividing it, merging it.
  *
- * The two sides are two groups without a common process; each has a root that can reach the other.  What one side must
- * know of the other goes from root to root and is then spread.  Messages between the sides of an intercommunicator
- * use its own contexts: the sender's side tells which side it is for, so one set of ids is enough for both.  Messages within a side
- * use those of comm->local, also one set for both sides: they have no process in common. */
+ * The two sides are two groups without a common process; each has a root that can reach the other.  What one side
+ * must know of the other goes from root to root and is then spread.  Messages between the sides of an
+ * intercommunicator use its own contexts: the sender's side tells which side it is for, so one set of ids is
+ * enough for both.  Messages within a side use those of comm->local, also one set for both sides: they have no
+ * process in common. */
 #include "make.h"
 #include "bodies.h"
 #include "mpi_err.h"
@@ -78,7 +79,8 @@ static int check_side(const struct party *p, int err)
     return MPIR_Context_agree(&v, &side, &ask);
 }
 
-/* Tell the other root of this side's error or size, and hear of theirs.  *size: of the other side, known to all of this one. */
+/* Tell the other root of this side's error or size, and hear of theirs.  *size: of the other side, known to all of
+ * this one. */
 static int intercomm_meet(const struct party *p, int err, int32_t *size)
 {
     int32_t mine[2] = { err, p->comm->adi.size }, theirs[2] = { 0, 0 };
@@ -123,7 +125,8 @@ static int compare(const struct party *p, bool *lacks)
     return err;
 }
 
-/* The processes of both sides are told the addresses of the other's.  theirs[n]: their numbers then; *held: they are to be released. */
+/* The processes of both sides are told the addresses of the other's.  theirs[n]: their numbers then; *held: they
+ * are to be released. */
 static int introduce(const struct party *p, int32_t *theirs, int32_t n, bool *held)
 {
     struct MPIR_RECORDS own = { .root = p->root }, its = { .n = n };
@@ -165,8 +168,8 @@ static bool are_of_one_job(const int32_t *mine, int32_t n, const int32_t *theirs
     return true;
 }
 
-/* The n processes of the other side, known to all of this one; mine[] and theirs[] have room for the names of both sides'.  *held: the
- * numbers in theirs[] are to be released. */
+/* The n processes of the other side, known to all of this one; mine[] and theirs[] have room for the names of both
+ * sides'.  *held: the numbers in theirs[] are to be released. */
 static int intercomm_learn(const struct party *p, int32_t *mine, int32_t *theirs, int32_t n, bool *held)
 {
     MPIR_Comm *comm = p->comm;
@@ -187,7 +190,8 @@ static int intercomm_learn(const struct party *p, int32_t *mine, int32_t *theirs
     return err ? err : check_disjoint(comm->group, theirs, n);
 }
 
-/* Both sides know each other, and what goes wrong from here on travels with the vote.  remote: at the root, see bind. */
+/* Both sides know each other, and what goes wrong from here on travels with the vote.  remote: at the root, see
+ * bind. */
 static int intercomm_join(const struct party *p, const int32_t *theirs, int32_t n, MPIR_Group *remote,
                           MPIR_Comm **newcomm)
 {
@@ -212,8 +216,8 @@ static int intercomm_no_memory(int32_t n)
     return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a group of %d processes", n);
 }
 
-/* How many there are on the other side is known when they have met.  For more than a few there must be memory, which only some
- * may have: they meet once more to tell. */
+/* How many there are on the other side is known when they have met.  For more than a few there must be memory,
+ * which only some may have: they meet once more to tell. */
 int MPIR_Comm_bind(const struct party *p, int err, MPIR_Group *remote, MPIR_Comm **newcomm)
 {
     bool held = false;
@@ -289,7 +293,8 @@ static bool is_left(const MPIR_Comm *comm)
     return MPIR_Name_precedes(MPIR_Group_grank(comm->group, 0), MPIR_Group_grank(comm->remote_group, 0));
 }
 
-/* The groups of the new one, after the vote: mine[] has room for the names of all of this side, theirs[] for those of the other. */
+/* The groups of the new one, after the vote: mine[] has room for the names of all of this side, theirs[] for those
+ * of the other. */
 static int create_some(const struct party *p, MPIR_Comm *comm, MPIR_Group *group, int32_t *mine,
                        int32_t *theirs, const uint32_t context[2], MPIR_Comm **newcomm)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* location.c: where this process runs.  What the launcher knows it has left in the node's segment (ku_seg_place); the rest, or all
- * of it if the launcher had no reason to look, is in the kernel's files about the few cpus that this process may use. */
+/* location.c: where this process runs.  What the launcher knows it has left in the node's segment (ku_seg_place);
+ * the rest, or all of it if the launcher had no reason to look, is in the kernel's files about the few cpus that
+ * this process may use. */
 #define _GNU_SOURCE /* cpu_set_t */
 #include "location.h"
 #include <sched.h>

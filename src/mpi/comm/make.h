@@ -16,11 +16,11 @@ enum {
     CONTEXT_FIRST = 16 * MPID_CONTEXT_IDS
 };
 
-/* A communicator of the group, between it and a remote one if that is not NULL (references are taken).  It inherits from
- * parent, all its memory is there, but it has no context yet.  Returns an error class. */
+/* A communicator of the group, between it and a remote one if that is not NULL (references are taken).  It
+ * inherits from parent, all its memory is there, but it has no context yet.  Returns an error class. */
 int MPIR_Comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Group *remote, MPIR_Comm **c);
-/* Give it its context, which all members have agreed on (for an intercommunicator the second is that of the local one): it
- * can be used. */
+/* Give it its context, which all members have agreed on (for an intercommunicator the second is that of the local
+ * one): it can be used. */
 int MPIR_Comm_start(MPIR_Comm *parent, MPIR_Comm *c, const uint32_t context[2]);
 /* Undo MPIR_Comm_prepare. */
 void MPIR_Comm_discard(MPIR_Comm *c);
@@ -39,18 +39,18 @@ void MPIR_Comm_handler(MPIR_Comm *c, MPIR_Errhandler *h);
 
 /* All of comm, both sides of an intercommunicator, for one more vote; collective. */
 struct party MPIR_Comm_party(MPIR_Comm *comm);
-/* Let the party agree on the context of c and let it be used; NULL in processes that get no communicator.  ask->err: what went
- * wrong so far; then, or if the vote fails, c is discarded. */
+/* Let the party agree on the context of c and let it be used; NULL in processes that get no communicator.
+ * ask->err: what went wrong so far; then, or if the vote fails, c is discarded. */
 int MPIR_Comm_finish(const struct party *p, const struct context_ask *ask, MPIR_Comm *c, MPIR_Comm **newcomm);
 /* Every member of the group must be one of comm (its local group). */
 int MPIR_Comm_check_subset(MPIR_Comm *comm, MPIR_Group *group);
 
-/* intercomm.c: the roots of both sides of p exchange n and m numbers, and tell the members of their sides.  Collective over
- * both. */
+/* intercomm.c: the roots of both sides of p exchange n and m numbers, and tell the members of their sides.
+ * Collective over both. */
 int MPIR_Comm_swap(const struct party *p, const int32_t *mine, int64_t n, int32_t *theirs, int64_t m);
 int MPIR_Comm_check_inter(const MPIR_Comm *comm, const char *arg);
-/* MPI_Intercomm_create, with the messages that p says; p->peer is NULL also at a root that knows of no other.  err: what this
- * process has met so far.  remote: at the root: who the other side must be; NULL: anybody. */
+/* MPI_Intercomm_create, with the messages that p says; p->peer is NULL also at a root that knows of no other.
+ * err: what this process has met so far.  remote: at the root: who the other side must be; NULL: anybody. */
 int MPIR_Comm_bind(const struct party *p, int err, MPIR_Group *remote, MPIR_Comm **newcomm);
 
 /* MPI_Comm_create of an intercommunicator. */
@@ -65,8 +65,8 @@ bool MPIR_Name_precedes(int32_t a, int32_t b); /* of two global ranks; the same 
 /* A hash of who is in the group, in its order; the same in all processes. */
 uint64_t MPIR_Comm_hash_group(const MPIR_Group *group);
 
-/* split.c: MPI_Comm_split in two steps: the vote (one context for all colors, as their groups are disjoint; ask->err: what this
- * process has met), and the colors; the second follows if the first returns 0. */
+/* split.c: MPI_Comm_split in two steps: the vote (one context for all colors, as their groups are disjoint;
+ * ask->err: what this process has met), and the colors; the second follows if the first returns 0. */
 struct wish { /* what a process says to all others */
     int32_t color, key;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* parts.c: communicators of some members of another one that no program sees, made without blocking: first all agree on their contexts, then
- * that each has been able to use them. */
+/* parts.c: communicators of some members of another one that no program sees, made without blocking: first all
+ * agree on their contexts, then that each has been able to use them. */
 #include "agree.h"
 #include "mpi_err.h"
 #include "make.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* split_type.c: MPI_Comm_split_type: dividing a communicator by what its processes share.
  *
- * A type of split gives each process a color.  With MPI_COMM_TYPE_HW_UNGUIDED that is done in common: everybody says where it
- * runs, and each takes the kind of resource whose instance here has the most processes without having all.  As the instances of all
- * kinds lie in each other, those of an instance choose it all or none. */
+ * A type of split gives each process a color.  With MPI_COMM_TYPE_HW_UNGUIDED that is done in common: everybody
+ * says where it runs, and each takes the kind of resource whose instance here has the most processes without
+ * having all.  As the instances of all kinds lie in each other, those of an instance choose it all or none. */
 #include "make.h"
 #include "bodies.h"
 #include "mpi_err.h"
@@ -16,7 +16,8 @@
 
 static const char type_key[] = "mpi_hw_resource_type", pset_key[] = "mpi_pset_name";
 
-/* Are there processes of several jobs in it?  Then numbers of nodes, and ranks in a job, do not tell processes apart. */
+/* Are there processes of several jobs in it?  Then numbers of nodes, and ranks in a job, do not tell processes
+ * apart. */
 static bool is_of_one_job(const MPIR_Comm *comm)
 {
     return MPIR_Group_other_job(comm->group) == MPI_UNDEFINED &&
@@ -67,7 +68,8 @@ static void same_name(struct context_ask *ask, const char *name)
     context_same(ask, 1, h);
 }
 
-/* A set of processes, known in sessions only, is one resource: of those that name the same.  Its color is its first process. */
+/* A set of processes, known in sessions only, is one resource: of those that name the same.  Its color is its
+ * first process. */
 static int color_of_set(const MPIR_Comm *comm, const char *name, struct context_ask *ask)
 {
     MPIR_Group *group = NULL;

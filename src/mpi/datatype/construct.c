@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* construct.c: the datatype constructors but those of arrays (array.c).  The arithmetic (bounds, overflow, layout) is the
- * ADI's. */
+/* construct.c: the datatype constructors but those of arrays (array.c).  The arithmetic (bounds, overflow, layout)
+ * is the ADI's. */
 #include <stddef.h>
 #include "attr.h"
 #include "type.h"

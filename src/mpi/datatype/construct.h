@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include "type.h"
 
-/* One argument of a constructor call, for MPI_Type_get_contents: where it comes there depends on its type in the call. */
+/* One argument of a constructor call, for MPI_Type_get_contents: where it comes there depends on its type in the
+ * call. */
 struct arg {
     enum arg_type {
         ARG_INT,   /* int in both calls: an integer */

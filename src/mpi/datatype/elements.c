@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* elements.c: from bytes to entries and basic elements, and back.
  *
- * A type map is walked through the types a datatype was made of: whole copies are counted by division, and at most one
- * part is entered, so the cost is the depth of the type plus the fields of its structs.  A pair (MPI_FLOAT_INT) counts as
- * two basic elements. */
+ * A type map is walked through the types a datatype was made of: whole copies are counted by division, and at most
+ * one part is entered, so the cost is the depth of the type plus the fields of its structs.  A pair
+ * (MPI_FLOAT_INT) counts as two basic elements. */
 #include "type.h"
 #include "mpi_err.h"
 #include "basic.h"

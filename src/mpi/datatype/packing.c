@@ -15,8 +15,8 @@ static int check_position(int64_t position, int64_t size)
                     (long long)position, (long long)size);
 }
 
-/* Do the data, *size bytes as they lie, fit between the position and the end?  What every call needs to know, at once; `end` is not
- * negative. */
+/* Do the data, *size bytes as they lie, fit between the position and the end?  What every call needs to know, at
+ * once; `end` is not negative. */
 static inline bool packing_fits(MPI_Count count, const MPIR_Datatype *datatype, int64_t position, int64_t end,
                                 int64_t *size)
 {

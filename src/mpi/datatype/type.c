@@ -28,7 +28,8 @@ static void put_arg(int32_t *integers, int64_t *numbers, const struct arg *a)
         }
 }
 
-/* The arguments that get_contents gives as one of its three kinds, one after another; both NULL: only counted.  Returns how many. */
+/* The arguments that get_contents gives as one of its three kinds, one after another; both NULL: only counted.
+ * Returns how many. */
 static int64_t put_args(int32_t *integers, int64_t *numbers, const struct contents *c, bool want_counts,
                         enum arg_type first, enum arg_type last)
 {

@@ -80,8 +80,8 @@ static void name_process(char *out, size_t cap)
     snprintf(out, cap, " on rank %d (host %s, pid %d)", MPID_MyWorldRank, node, (int)getpid());
 }
 
-/* function, where it happened, what, the recorded words if they are about this code, and the object's name; what is too long ends in
- * dots. */
+/* function, where it happened, what, the recorded words if they are about this code, and the object's name; what
+ * is too long ends in dots. */
 static void compose(char *out, size_t cap, const char *function, const char *where, int code,
                     const char *which)
 {
@@ -95,8 +95,8 @@ static void compose(char *out, size_t cap, const char *function, const char *whe
         memcpy(out + cap - sizeof "...", "...", sizeof "...");
 }
 
-/* How deep error handlers are in one another.  A handler may be left by longjmp, so what counts is whether the stack frame of
- * an earlier report can still be there. */
+/* How deep error handlers are in one another.  A handler may be left by longjmp, so what counts is whether the
+ * stack frame of an earlier report can still be there. */
 enum { DEEPEST = 50 };
 static _Thread_local struct nested {
     uintptr_t first, last; /* frames; stacks grow downwards */
@@ -121,8 +121,8 @@ static _Noreturn void end_job(const MPIR_Comm *comm, int code, const char *text)
                (char *)text);
 }
 
-/* The code that the user's function leaves.  Nothing is held while it runs, as it may never return (longjmp, a C++ exception), nor is
- * anything touched afterwards: it may free the handler and the object. */
+/* The code that the user's function leaves.  Nothing is held while it runs, as it may never return (longjmp, a C++
+ * exception), nor is anything touched afterwards: it may free the handler and the object. */
 static int call_user(const MPIR_Errhandler *handler, enum MPIR_KIND kind, void *object, int code)
 {
     MPIR_Callback callback = handler->callback;
@@ -187,7 +187,8 @@ static void tell_checks(const char *function, int code, const char *text, bool e
         MPIR_Check_tell(kind, function, NULL, MPID_Caller(), 0, "%s", text);
 }
 
-/* Compose both texts and run the handler.  Returns the code as the handler leaves it: 0 from one that has settled the matter. */
+/* Compose both texts and run the handler.  Returns the code as the handler leaves it: 0 from one that has settled
+ * the matter. */
 static int raise_error(const struct raised *r, const char *function)
 {
     char fatal_text[1024], where[160], which[192];
@@ -244,8 +245,8 @@ static void forget_request(void)
 }
 
 /* A failed MPI_Waitall returns MPI_ERR_IN_STATUS, but the handler gets the code in the status (10.3.1).  What
- * MPIR_Err_request recorded holds for the error that is reported next, if it is the same.  Returns what the call is to return: the
- * class, or what the handler has made of the code. */
+ * MPIR_Err_request recorded holds for the error that is reported next, if it is the same.  Returns what the call
+ * is to return: the class, or what the handler has made of the code. */
 static int report(MPIR_Comm *comm, const char *function, int errclass)
 {
     MPIR_Comm *of_request = request_comm;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* callback.c: calling functions that a Fortran program gave: attributes, error handlers, operations, generalized requests.
+/* callback.c: calling functions that a Fortran program gave: attributes, error handlers, operations, generalized
+ * requests.
  *
- * All arguments are addresses; handles are INTEGERs, and so the derived types of mpi_f08; the error code is the last argument.
- * This is part of libmpi_abi, as whoever runs the function may be C; it needs nothing of a Fortran compiler. */
+ * All arguments are addresses; handles are INTEGERs, and so the derived types of mpi_f08; the error code is the
+ * last argument. This is part of libmpi_abi, as whoever runs the function may be C; it needs nothing of a Fortran
+ * compiler. */
 #include "config.h"
 #include <limits.h>
 #include <stdbool.h>
@@ -54,7 +56,8 @@ static int code_of(int code)
     return &MPIR_Differs ? MPIR_Differs.error_in(code) : code;
 }
 
-/* A status in Fortran: eight INTEGERs, those of MPIR_Status and two that nobody uses; or what the ABI says.  Returns how many. */
+/* A status in Fortran: eight INTEGERs, those of MPIR_Status and two that nobody uses; or what the ABI says.
+ * Returns how many. */
 static int status_out(const MPIR_Status *s, int32_t *words)
 {
     _Static_assert(sizeof *s <= MPI_F_STATUS_SIZE * sizeof *words, "MPI_STATUS_SIZE");

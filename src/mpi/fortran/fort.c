@@ -7,8 +7,9 @@
 #ifdef KF_MPICH
 #include "mpich_constants.inc"
 #else
-/* The constants that are addresses, under the names that compilers give to COMMON blocks, and aligned as those are, so that either
- * definition will do.  An executable has its own under one of the names, and that is what its address is. */
+/* The constants that are addresses, under the names that compilers give to COMMON blocks, and aligned as those
+ * are, so that either definition will do.  An executable has its own under one of the names, and that is what its
+ * address is. */
 #define ALIAS(seen, name) __attribute__((alias("mpi_fortran_" #name "_"), seen))
 #define DEFINE(name, type, n) \
     __attribute__((aligned(32), visibility("default"))) type mpi_fortran_##name##_[n]; \
@@ -166,7 +167,8 @@ char ***kf_array_of_argv(const char *argvs, size_t len, int count, bool signific
 
 /* ---- Questions ---- */
 
-/* Part of the modules of a compiler whose INTEGER, LOGICAL, REAL and DOUBLE PRECISION have other sizes than usual (build-modules). */
+/* Part of the modules of a compiler whose INTEGER, LOGICAL, REAL and DOUBLE PRECISION have other sizes than usual
+ * (build-modules). */
 __attribute__((weak)) void keel_fortran_kinds(int32_t bytes[4]);
 
 void kf_begin(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fort.h: what the generated Fortran entry points are made of.
  *
- * They call the library as a C program does, so that a tool around MPI_X sees each call once; whatever else they need they
- * ask through PMPI_X. */
+ * They call the library as a C program does, so that a tool around MPI_X sees each call once; whatever else they
+ * need they ask through PMPI_X. */
 #ifndef KEEL_FORT_H
 #define KEEL_FORT_H
 
@@ -212,8 +212,9 @@ void kf_string_in(char *dst, const char *src, size_t len, bool both);
 /* Cut or padded with blanks. */
 void kf_string_out(char *dst, size_t len, const char *src);
 
-/* Arguments of MPI_Comm_spawn and MPI_Comm_spawn_multiple, as C has them, in memory for free(); NULL where they are not significant.  A
- * blank string ends a list of arguments; those of command i are array_of_argv(i, 1), (i, 2), ... */
+/* Arguments of MPI_Comm_spawn and MPI_Comm_spawn_multiple, as C has them, in memory for free(); NULL where they
+ * are not significant.  A blank string ends a list of arguments; those of command i are array_of_argv(i, 1), (i,
+ * 2), ... */
 char **kf_argv(const char *argv, size_t len, bool significant);
 char **kf_array_of_commands(const char *commands, size_t len, int count, bool significant);
 char ***kf_array_of_argv(const char *argvs, size_t len, int count, bool significant);
@@ -336,7 +337,8 @@ static inline bool kf_scattered(const struct kf_array *a)
     return apart;
 }
 
-/* Each returns an error class, or 0.  Of `count` elements of a datatype: the one element of s->type, or, if that is 0, no difference. */
+/* Each returns an error class, or 0.  Of `count` elements of a datatype: the one element of s->type, or, if that
+ * is 0, no difference. */
 int kf_describe(struct kf_section *s, const struct kf_array *a, MPI_Count count, int datatype);
 /* A contiguous copy; kf_close brings it back into `into`, unless that is NULL. */
 int kf_copy(struct kf_section *s, const struct kf_array *a);

@@ -3,10 +3,11 @@
  *
  * A buffer is the sequence of the section's elements.  What stands for it in a call:
  *
- *   a datatype    one element of which is count elements of the user's datatype in the section, where the buffer has one count and one
- *                 datatype.  Those of the last shapes with a named datatype are kept for the next calls.
- *   a copy        for the time of the call, where it blocks and the buffer has several blocks, or is of a reduction, or the datatype is
- *                 not a named one
+ *   a datatype    one element of which is count elements of the user's datatype in the section, where the buffer
+ *                 has one count and one datatype.  Those of the last shapes with a named datatype are kept for the
+ *                 next calls.
+ *   a copy        for the time of the call, where it blocks and the buffer has several blocks, or is of a
+ *                 reduction, or the datatype is not a named one
  *   a kept copy   the same for a call that returns before it is over: the request moves and frees it (copies.h) */
 #include <stdatomic.h>
 #include <stddef.h>
@@ -26,8 +27,8 @@ static intptr_t elements(const struct kf_array *a)
     return n;
 }
 
-/* One row of n elements, sm apart, from or to where they lie side by side; four at a time, so that the loads do not wait for stores.
- * Each call is with a size that the compiler knows. */
+/* One row of n elements, sm apart, from or to where they lie side by side; four at a time, so that the loads do
+ * not wait for stores. Each call is with a size that the compiler knows. */
 #define ROW static inline __attribute__((always_inline)) void
 ROW row_in(const char *apart, char *dense, intptr_t n, intptr_t sm, size_t size)
 {
@@ -75,7 +76,8 @@ static void move_row(char *apart, char *dense, intptr_t n, intptr_t sm, size_t s
         row_of(apart, dense, n, sm, size, in);
 }
 
-/* What has changed in `dense` since it was `before`, byte by byte: what the operation has not written may be somebody else's by now. */
+/* What has changed in `dense` since it was `before`, byte by byte: what the operation has not written may be
+ * somebody else's by now. */
 ROW row_changed(char *apart, const char *dense, char *before, intptr_t n, intptr_t sm, size_t size)
 {
     for (; n > 0; n--, apart += sm, dense += size, before += size) {
@@ -130,7 +132,8 @@ static void move(const struct kf_array *a, char *dense, char *before, enum way w
     }
 }
 
-/* One copy's memory is kept for the next, so that the pages of large ones need not be had from the system at each call. */
+/* One copy's memory is kept for the next, so that the pages of large ones need not be had from the system at each
+ * call. */
 enum { KEPT = 4 << 20 };
 struct room {
     size_t size;
@@ -340,7 +343,8 @@ void kf_close_slowly(struct kf_section *s, const struct kf_array *into)
     }
 }
 
-/* The first n elements: whole slabs of the last dimension, then whole ones of the one before in what is left, and so on. */
+/* The first n elements: whole slabs of the last dimension, then whole ones of the one before in what is left, and
+ * so on. */
 static int first_of(const struct kf_array *a, intptr_t n, MPI_Datatype element, MPI_Datatype *made)
 {
     MPI_Datatype slab[MAX_RANK + 1], part[MAX_RANK + 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* group_ops.c: the procedures on groups (8.3): all O(n) in what they are given, whatever the lists hold; what they keep is
- * O(result). */
+/* group_ops.c: the procedures on groups (8.3): all O(n) in what they are given, whatever the lists hold; what they
+ * keep is O(result). */
 #include "group.h"
 #include "mpi_err.h"
 #include "bodies.h"
@@ -282,8 +282,8 @@ static int count_ranges(const MPIR_Group *g, int n, int (*ranges)[3], int64_t *c
     return err;
 }
 
-/* Make the set of the ranks in n ranges, checked; ends at the first rank that comes twice, so ranges that overlap cost no
- * more than others.  *count: how many. */
+/* Make the set of the ranks in n ranges, checked; ends at the first rank that comes twice, so ranges that overlap
+ * cost no more than others.  *count: how many. */
 static int collect_ranges(const MPIR_Group *g, int n, int (*ranges)[3], rank_set *s, int64_t *count)
 {
     int err = count_ranges(g, n, ranges, count);

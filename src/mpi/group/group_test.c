@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* group_test.c: groups of 100,000 and of a million processes, which no job of the tests has: right, and not quadratic. */
+/* group_test.c: groups of 100,000 and of a million processes, which no job of the tests has: right, and not
+ * quadratic. */
 #include <check.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fortran.c: what the program has said of its Fortran compiler (21.4.1).
  *
- * Until it says so, INTEGER, REAL and LOGICAL have 4 bytes, DOUBLE PRECISION 8, as src/mpid/include/basic.h has them.  A
- * size that differs (compiler options such as -i8 and -r8) makes the types without a size in their name the same as the one that
- * has it.  All of it may be called at any time and by any thread. */
+ * Until it says so, INTEGER, REAL and LOGICAL have 4 bytes, DOUBLE PRECISION 8, as src/mpid/include/basic.h has
+ * them.  A size that differs (compiler options such as -i8 and -r8) makes the types without a size in their name
+ * the same as the one that has it.  All of it may be called at any time and by any thread. */
 #include "config.h"
 #include "bodies.h"
 #include <stdio.h>

@@ -17,8 +17,9 @@ typedef uint64_t MPIR_T_handle;
 
 enum MPIR_CONVENTION { MPIR_CALL_SMALL = 0, MPIR_CALL_LARGE /* counts are MPI_Count */ };
 
-/* Who calls: C; Fortran; Fortran's first binding, whose attributes are INTEGERs; Fortran with INTEGERs of 8 bytes, where both bindings
- * are alike.  What Fortran gives as callbacks and as values of attributes is of another convention. */
+/* Who calls: C; Fortran; Fortran's first binding, whose attributes are INTEGERs; Fortran with INTEGERs of 8 bytes,
+ * where both bindings are alike.  What Fortran gives as callbacks and as values of attributes is of another
+ * convention. */
 enum MPIR_LANGUAGE { MPIR_C = 0, MPIR_FORTRAN, MPIR_FORTRAN_INT, MPIR_FORTRAN_8 };
 
 /* Of the present call of this thread (src/mpi/fortran). */
@@ -38,9 +39,11 @@ struct MPIR_Abi {
     /* The native value of one of the handles that lie there, of the MPIR_KIND; NULL in Fortran's. */
     uint64_t (*handle)(int kind, const void *handles, int64_t index);
     bool settles; /* a call whose error such an error handler has got returns MPI_SUCCESS */
-    /* MPI_Comm_errhandler_function and its like: kind is the object's MPIR_KIND; *errcode becomes what the function leaves there. */
+    /* MPI_Comm_errhandler_function and its like: kind is the object's MPIR_KIND; *errcode becomes what the
+     * function leaves there. */
     void (*call_errhandler)(const MPIR_Callback *cb, int kind, void *object, int *errcode);
-    /* MPI_Comm_copy_attr_function and MPI_Comm_delete_attr_function and their like; they return what the function does. */
+    /* MPI_Comm_copy_attr_function and MPI_Comm_delete_attr_function and their like; they return what the function
+     * does. */
     int (*call_copy_attr)(const MPIR_Callback *cb, int kind, void *object, int keyval, void *value_in,
                           void **value_out, int *flag);
     int (*call_delete_attr)(const MPIR_Callback *cb, int kind, void *object, int keyval, void *value);
@@ -60,8 +63,8 @@ struct MPIR_Abi {
                                 int64_t count, void *filebuf, int64_t position);
 };
 
-/* What a library of another ABI than the Standard ABI says of itself to bodies.  Without it (the address is NULL) all is as mpi_const.h
- * has it. */
+/* What a library of another ABI than the Standard ABI says of itself to bodies.  Without it (the address is NULL)
+ * all is as mpi_const.h has it. */
 struct MPIR_Differs {
     const char *name;                 /* whose ABI it is */
     int abi_version, abi_subversion;  /* what MPI_Abi_get_version says: -1, it is not the standard's */

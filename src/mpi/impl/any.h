@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* any.h: what a look at many requests found besides the one it handed out.
  *
- * MPI_Waitany over n requests looks at all of them, in the front, too, which turns handles into objects.  So that n calls
- * do not cost n * n, a call that met several complete requests notes them, in the order of their completion, and the
- * calls after it on the same array take those first: the array is looked at again when they are used up.
+ * MPI_Waitany over n requests looks at all of them, in the front, too, which turns handles into objects.  So that
+ * n calls do not cost n * n, a call that met several complete requests notes them, in the order of their
+ * completion, and the calls after it on the same array take those first: the array is looked at again when they
+ * are used up.
  *
  * Invariants
  *   1. A note is a hint.  It is used only if the array holds that very handle in that place now and its request is

@@ -6,7 +6,8 @@
 struct MPIR_Comm;
 struct MPIR_Session;
 
-/* Wait until every buffered message on communicators of the session (NULL: of none) has left.  Returns an error class. */
+/* Wait until every buffered message on communicators of the session (NULL: of none) has left.  Returns an error
+ * class. */
 int MPIR_Bsend_drain(const struct MPIR_Session *s);
 /* The same of one communicator (MPI_Comm_disconnect); a failure is left to who flushes the buffer. */
 void MPIR_Bsend_drain_comm(const struct MPIR_Comm *comm);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* calls.h: what listeners are told of the calls of MPI (mpid_listen.h).
  *
- * A procedure of the front end begins with a look at MPIR_env.listened, where it does not run plainly.  While somebody listens it calls
- * its own told_X (gen_calls.py), which tells them, and calls it again. */
+ * A procedure of the front end begins with a look at MPIR_env.listened, where it does not run plainly.  While
+ * somebody listens it calls its own told_X (gen_calls.py), which tells them, and calls it again. */
 #ifndef MPIR_CALLS_H
 #define MPIR_CALLS_H
 
@@ -54,8 +54,8 @@ int MPIR_Call_use(const struct MPID_Call *call, int arg);
 /* The communicator that it is given; NULL: none. */
 const struct MPIR_Comm *MPIR_Call_comm(const struct MPID_Call *call);
 
-/* A call begins, with the library's lock where there is one.  *procedure: NULL until the first call, then its description, which
- * `text` holds.  False: it cannot be made, and returns what MPIR_Call_refuse does. */
+/* A call begins, with the library's lock where there is one.  *procedure: NULL until the first call, then its
+ * description, which `text` holds.  False: it cannot be made, and returns what MPIR_Call_refuse does. */
 bool MPIR_Call_enter(struct MPIR_Call *c, const struct MPID_Procedure **procedure, const char *text,
                      const void *const *arg, const struct MPIR_Abi *abi);
 /* Returns what the call is to return. */

@@ -3,12 +3,13 @@
 #ifndef MPIR_CHECKS_H
 #define MPIR_CHECKS_H
 
-/* Does the user want to know?  Then calls are looked at (a listener, mpid_listen.h).  When the library comes up, and when it ends. */
+/* Does the user want to know?  Then calls are looked at (a listener, mpid_listen.h).  When the library comes up,
+ * and when it ends. */
 void MPIR_Check_begin(void);
 void MPIR_Check_end(void);
 
-/* Of a message: " (MPI_Send, file.c:9 (main))", the call that has sent it and its place, as its sender has said (mpid_listen.h); to be
- * freed.  NULL: without memory. */
+/* Of a message: " (MPI_Send, file.c:9 (main))", the call that has sent it and its place, as its sender has said
+ * (mpid_listen.h); to be freed.  NULL: without memory. */
 struct MPID_Note;
 char *MPIR_Check_sender(const struct MPID_Note *note);
 

@@ -37,8 +37,8 @@ typedef struct MPIR_Comm_hints {
     char *memory_kinds; /* mpi_assert_memory_alloc_kinds; NULL: not set */
 } MPIR_Comm_hints;
 
-/* Do its members have a team (mpid.h) for their collectives?  One that is broken has no meetings any more, as each member finds at the next one that
- * it comes to; its streams go on. */
+/* Do its members have a team (mpid.h) for their collectives?  One that is broken has no meetings any more, as each
+ * member finds at the next one that it comes to; its streams go on. */
 enum MPIR_COMM_TEAM { MPIR_TEAM_UNASKED = 0, MPIR_TEAM_NONE, MPIR_TEAM_HAS, MPIR_TEAM_BROKEN };
 
 /* Nonblocking collectives that are under way at the team, in the order of the calls (src/mpi/coll/meeting.c). */
@@ -53,8 +53,8 @@ typedef struct MPIR_Comm {
     struct MPIR_COMMUNICATOR
         adi; /* rank, size, context_id, lrank_to_grank; adi.errhandler is a MPIR_Errhandler * */
     MPIR_Group *group;
-    /* Intercommunicators only.  Messages go to ranks of the remote group; those among the local group go through `local`, an
-     * intracommunicator that no program sees, whose contexts are all the library's. */
+    /* Intercommunicators only.  Messages go to ranks of the remote group; those among the local group go through
+     * `local`, an intracommunicator that no program sees, whose contexts are all the library's. */
     MPIR_Group *remote_group;
     struct MPIR_Comm *local;
     char name[128];      /* MPI_MAX_OBJECT_NAME */
@@ -116,14 +116,15 @@ void MPIR_Comm_fini_predefined(void);
 /* Drop a reference (MPIR_Object_ref takes one); the last one frees. */
 void MPIR_Comm_release(MPIR_Comm *c);
 
-/* What a constructor of communicators does once each process knows its group, a subset of comm's (NULL or without this
- * process: it gets none): all of comm agree, and get their communicators or an error each.  err: what this process has met
- * so far (recorded).  Collective over comm, an intracommunicator; groups of different processes are equal or disjoint. */
+/* What a constructor of communicators does once each process knows its group, a subset of comm's (NULL or without
+ * this process: it gets none): all of comm agree, and get their communicators or an error each.  err: what this
+ * process has met so far (recorded).  Collective over comm, an intracommunicator; groups of different processes
+ * are equal or disjoint. */
 int MPIR_Comm_make(MPIR_Comm *comm, MPIR_Group *group, int err, MPIR_Comm **newcomm);
 
-/* The intercommunicator of comm's group and another one, all of whose processes have been introduced to each other (MPID_Introduce).  At
- * the roots: `other` is the global rank of the other group's root, with which swap exchanges a number (0, or an error class).
- * Collective over both.  err: what this process has met so far (recorded). */
+/* The intercommunicator of comm's group and another one, all of whose processes have been introduced to each other
+ * (MPID_Introduce).  At the roots: `other` is the global rank of the other group's root, with which swap exchanges
+ * a number (0, or an error class). Collective over both.  err: what this process has met so far (recorded). */
 int MPIR_Comm_from_two(MPIR_Comm *comm, int root, int err, int32_t other,
                        int (*swap)(void *arg, uint64_t mine, uint64_t *theirs), void *arg,
                        MPIR_Comm **newcomm);
@@ -137,35 +138,37 @@ void MPIR_Comm_hints_clear(MPIR_Comm_hints *hints);
 int MPIR_Comm_check_intra(const MPIR_Comm *comm);
 
 enum { MPIR_AGREE_WORDS = 31 };
-/* Agree on comm->facts if that has not happened, with messages of the call that has the tag; collective (src/mpi/coll).  Returns an error class. */
+/* Agree on comm->facts if that has not happened, with messages of the call that has the tag; collective
+ * (src/mpi/coll).  Returns an error class. */
 int MPIR_Coll_ready(MPIR_Comm *comm, int tag);
 /* What `from` has agreed on holds for `to`, whose members are of it, if a call that waits has seen it. */
 void MPIR_Coll_facts_inherit(const MPIR_Comm *from, MPIR_Comm *to);
 
-/* The arguments of a collective over comm have been refused here before its body was called.  The others may have found nothing
- * wrong: it counts all the same (src/mpi/coll). */
+/* The arguments of a collective over comm have been refused here before its body was called.  The others may have
+ * found nothing wrong: it counts all the same (src/mpi/coll). */
 void MPIR_Coll_refused(MPIR_Comm *comm, int err, const char *call);
-/* The same of a call that makes something of a communicator, and begins with one agreement of all members: if that ends with an error
- * nobody goes on.  ends: the error ends the job, or this process, and nobody need hear of it. */
+/* The same of a call that makes something of a communicator, and begins with one agreement of all members: if that
+ * ends with an error nobody goes on.  ends: the error ends the job, or this process, and nobody need hear of it. */
 void MPIR_Make_refused(MPIR_Comm *comm, int err, const char *call, bool ends);
 /* The same of a call that makes a persistent operation. */
 void MPIR_Coll_init_refused(MPIR_Comm *comm, int err, const char *call);
-/* The error (recorded) of messages that nobody is to wait for, as a member has refused the call that they belong to; 0: nobody has, as far as it is
- * known here. */
+/* The error (recorded) of messages that nobody is to wait for, as a member has refused the call that they belong
+ * to; 0: nobody has, as far as it is known here. */
 int MPIR_Refused(const MPIR_Comm *comm, int which, int tag);
 /* Does an error that goes to the communicator's handler end the job, or this process? */
 bool MPIR_Comm_error_ends(const MPIR_Comm *comm);
-/* While it is set, by the thread that has the lock, collectives play their part with empty messages, wait for that and return this error: their
- * buffers are no good, though all else is. */
+/* While it is set, by the thread that has the lock, collectives play their part with empty messages, wait for that
+ * and return this error: their buffers are no good, though all else is. */
 extern int MPIR_Coll_muted __attribute__((visibility("hidden")));
 
-/* A barrier of comm through memory, of members that say the same; false, in all of them: there was none, and it is to be had by
- * messages. */
+/* A barrier of comm through memory, of members that say the same; false, in all of them: there was none, and it is
+ * to be had by messages. */
 bool MPIR_Coll_meet(MPIR_Comm *comm, bool alike);
 
-/* The maximum of each of `words` values (at most MPIR_AGREE_WORDS) over the members of `group`, a subset of comm (NULL: all of comm), by messages with
- * the tag in a context of comm.  Collective over them.  err: what this process has met (an error class, recorded), or 0: it returns that, and
- * the others an error that says whose it is.  Returns an error class, 0 in all processes or in none. */
+/* The maximum of each of `words` values (at most MPIR_AGREE_WORDS) over the members of `group`, a subset of comm
+ * (NULL: all of comm), by messages with the tag in a context of comm.  Collective over them.  err: what this
+ * process has met (an error class, recorded), or 0: it returns that, and the others an error that says whose it
+ * is.  Returns an error class, 0 in all processes or in none. */
 int MPIR_Agree_max(MPIR_Comm *comm, MPIR_Group *group, int which, int tag, int err, uint32_t *values,
                    int words);
 
@@ -176,13 +179,15 @@ struct MPIR_Agreement *MPIR_Agreement_begin(MPIR_Comm *comm, int which, int tag,
 /* Go on as far as possible.  True: it is over and gone; the values, and the error class (recorded). */
 bool MPIR_Agreement_step(struct MPIR_Agreement *a, uint32_t *values, int words, int *err);
 
-/* Communicators of some of comm's members that no program sees: one of each group, each of which contains this process or is NULL.  Collective over
- * comm, an intracommunicator; the groups [i] of different processes are equal or disjoint.  The messages are in the context of comm's collectives,
- * with the tag.  err: what this process has met (recorded): then nobody gets any.  NULL: there was no memory; the others have heard of that. */
+/* Communicators of some of comm's members that no program sees: one of each group, each of which contains this
+ * process or is NULL.  Collective over comm, an intracommunicator; the groups [i] of different processes are equal
+ * or disjoint.  The messages are in the context of comm's collectives, with the tag.  err: what this process has
+ * met (recorded): then nobody gets any.  NULL: there was no memory; the others have heard of that. */
 enum { MPIR_PARTS = 2 };
 struct MPIR_Parts;
 struct MPIR_Parts *MPIR_Parts_begin(MPIR_Comm *comm, int tag, MPIR_Group *const groups[MPIR_PARTS], int err);
-/* Go on as far as possible; never blocks.  True: it is over and gone.  All members have their parts, or all have an error class (recorded) and none. */
+/* Go on as far as possible; never blocks.  True: it is over and gone.  All members have their parts, or all have
+ * an error class (recorded) and none. */
 bool MPIR_Parts_step(struct MPIR_Parts *m, MPIR_Comm *parts[MPIR_PARTS], int *err);
 
 /* What a communicator over several nodes keeps for its collectives. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* copies.h: what libmpifort_abi gives to this library: copies of buffers, and a function for the runs of a datatype.  It includes nothing
- * of either. */
+/* copies.h: what libmpifort_abi gives to this library: copies of buffers, and a function for the runs of a
+ * datatype.  It includes nothing of either. */
 #ifndef MPIR_COPIES_H
 #define MPIR_COPIES_H
 
 #include <stdint.h>
 
-/* A buffer that is the copy of another one, which the program has: whoever makes the copy gives it to a request that has just been made
- * (MPI_Keel_request_copies).  Bytes [at, at + bytes) of it, or, with `bytes` < 0, all, are
+/* A buffer that is the copy of another one, which the program has: whoever makes the copy gives it to a request
+ * that has just been made (MPI_Keel_request_copies).  Bytes [at, at + bytes) of it, or, with `bytes` < 0, all, are
  *
  *   COPY_IN    taken from the program's buffer: a persistent operation begins, or a partition is ready
  *   COPY_OUT   brought there: the operation is over, or a partition has arrived

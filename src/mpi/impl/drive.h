@@ -28,13 +28,14 @@ struct MPIR_Watched {
 
 /* Advance d from now on, until it sleeps or is over.  It is in no other list of this kind then. */
 void MPIR_Drive(struct MPIR_Driven *d);
-/* Is d all that is driven?  Then a look at the devices does not advance it until MPIR_Drive_resume: for a call that waits a moment for
- * what would end d. */
+/* Is d all that is driven?  Then a look at the devices does not advance it until MPIR_Drive_resume: for a call
+ * that waits a moment for what would end d. */
 bool MPIR_Drive_pause(const struct MPIR_Driven *d);
 void MPIR_Drive_resume(void);
 /* The same, but that d is not in the list any more: the caller advances it, and calls MPIR_Drive if it is not over. */
 bool MPIR_Drive_take(const struct MPIR_Driven *d);
-/* Have MPIR_Drive called for d when the request, which has begun, completes, however many others sleep so; false: it is complete. */
+/* Have MPIR_Drive called for d when the request, which has begun, completes, however many others sleep so; false:
+ * it is complete. */
 bool MPIR_Drive_watch(struct MPIR_Driven *d, struct MPIR_Watched *w);
 /* The ADI's word that a request which is watched has completed. */
 void MPIR_Drive_done(struct MPIR_HANDLE *request);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* env.h: the state of the library in this process.
  *
- * The library is up while somebody uses it: the world model (MPI_Init to MPI_Finalize), or a session.  The ADI may stay up
- * beyond that (src/mpi/init/library.c). */
+ * The library is up while somebody uses it: the world model (MPI_Init to MPI_Finalize), or a session.  The ADI may
+ * stay up beyond that (src/mpi/init/library.c). */
 #ifndef MPIR_ENV_H
 #define MPIR_ENV_H
 
@@ -33,8 +33,9 @@ extern struct MPIR_env {
     bool check_args;       /* generated argument checks; on unless KEEL_CHECK_ARGS=0 */
 } MPIR_env __attribute__((visibility("hidden"))); /* the front ends read it without a detour */
 
-/* Any thread reads it, without a lock, while one that holds the library's lock may write.  (An atomic read takes gcc one instruction
- * more than a comparison in memory, so only ThreadSanitizer gets to see one: a field is one byte, or an aligned word.) */
+/* Any thread reads it, without a lock, while one that holds the library's lock may write.  (An atomic read takes
+ * gcc one instruction more than a comparison in memory, so only ThreadSanitizer gets to see one: a field is one
+ * byte, or an aligned word.) */
 #ifdef __SANITIZE_THREAD__
 #define MPIR_ENV(field) __atomic_load_n(&MPIR_env.field, __ATOMIC_RELAXED)
 #else
@@ -42,11 +43,13 @@ extern struct MPIR_env {
 #endif
 #define MPIR_ENV_SET(field, value) __atomic_store_n(&MPIR_env.field, value, __ATOMIC_RELAXED)
 
-/* The hot procedures look at it when they begin and when they end.  Mostly it is libc's own word of whether the process has one thread:
+/* The hot procedures look at it when they begin and when they end.  Mostly it is libc's own word of whether the
+ * process has one thread:
  * so nobody has to tell the library of the second one, and until then nothing is paid for it. */
 #define MPIR_PLAIN (*MPIR_ENV(plain) != 0)
 
-/* Below MPI_THREAD_MULTIPLE: is it looked for calls by another thread than the one that may call, or for calls at one time? */
+/* Below MPI_THREAD_MULTIPLE: is it looked for calls by another thread than the one that may call, or for calls at
+ * one time? */
 enum MPIR_WATCH { MPIR_WATCH_NONE, MPIR_WATCH_MAIN, MPIR_WATCH_OVERLAP };
 
 /* How often MPI_T_init_thread has been called more than MPI_T_finalize. */
@@ -62,13 +65,14 @@ enum { MPIR_LEVEL_ANY = -1 };
 int MPIR_Library_enter(int *argc, char ***argv, int *level);
 /* One less of that level; what was sent is on its way (MPID_Flush). */
 void MPIR_Library_leave(int level);
-/* MPI_Finalize: as MPIR_Library_leave, in all ranks of the job together: nobody uses the library in any of them (then the ADI ends),
- * or (keep) somebody does in one at least. */
+/* MPI_Finalize: as MPIR_Library_leave, in all ranks of the job together: nobody uses the library in any of them
+ * (then the ADI ends), or (keep) somebody does in one at least. */
 void MPIR_Library_leave_all(int level, bool keep);
-/* The helper (MPID_Helper) is needed once more, or once less: from the return of the caller's procedure of MPI on it may run
- * (FRONT_BEGINS). */
+/* The helper (MPID_Helper) is needed once more, or once less: from the return of the caller's procedure of MPI on
+ * it may run (FRONT_BEGINS). */
 void MPIR_Library_help(bool on);
-/* Is the library up, and guarded against threads that its users' levels do not allow?  And has the process several threads? */
+/* Is the library up, and guarded against threads that its users' levels do not allow?  And has the process several
+ * threads? */
 bool MPIR_Library_is_guarded(void);
 bool MPIR_Library_meets_threads(void);
 /* Then, with the device lock: from now on calls take it. */

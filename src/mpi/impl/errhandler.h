@@ -34,8 +34,9 @@ extern MPIR_Errhandler MPIR_Errors_are_fatal, MPIR_Errors_abort, MPIR_Errors_ret
         .what = kind_of \
     }
 
-/* MPI::ERRORS_THROW_EXCEPTIONS of other MPIs' C++ bindings.  MPICH's: as MPI_ERRORS_RETURN for the library; who called then throws.  Open
- * MPI's: its function throws.  It is there in the libraries of these ABIs alone; its native value is none of the Standard ABI's. */
+/* MPI::ERRORS_THROW_EXCEPTIONS of other MPIs' C++ bindings.  MPICH's: as MPI_ERRORS_RETURN for the library; who
+ * called then throws.  Open MPI's: its function throws.  It is there in the libraries of these ABIs alone; its
+ * native value is none of the Standard ABI's. */
 enum { MPIR_ERRORS_THROW_EXCEPTIONS = 335 };
 extern MPIR_Errhandler MPIR_Errors_throw;
 

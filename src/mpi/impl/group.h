@@ -42,7 +42,8 @@ int32_t MPIR_Group_rank_of(MPIR_Group *g, int32_t grank);
 /* A new group of `size` members from granks[] (copied; recognised as a range if it is one).  Size 0 gives
  * MPIR_Group_empty.  Returns an error class. */
 int MPIR_Group_new(int32_t size, const int32_t *granks, MPIR_Group **group);
-/* The same, of a malloc'd array that the group takes over (it is freed on errors too); what it has too much is given back. */
+/* The same, of a malloc'd array that the group takes over (it is freed on errors too); what it has too much is
+ * given back. */
 int MPIR_Group_adopt(int32_t size, int32_t *granks, MPIR_Group **group);
 /* Another handle's object for the same members, and of the same session, sharing the tables: O(1). */
 int MPIR_Group_share(MPIR_Group *g, MPIR_Group **group);

@@ -23,8 +23,9 @@ extern MPIR_Info MPIR_Info_env;
 /* The value of a key, or NULL (also for info NULL); valid until info changes. */
 const char *MPIR_Info_value(const MPIR_Info *info, const char *key);
 
-/* The same as the standard's types, without spaces around: true if the key is there and its value is one; *is or *number is
- * then set.  A value that is none is an error of class MPI_ERR_INFO_VALUE in *err, in words; err NULL: it is a hint, and says nothing. */
+/* The same as the standard's types, without spaces around: true if the key is there and its value is one; *is or
+ * *number is then set.  A value that is none is an error of class MPI_ERR_INFO_VALUE in *err, in words; err NULL:
+ * it is a hint, and says nothing. */
 bool MPIR_Info_bool(const MPIR_Info *info, const char *key, bool *is, int *err);
 bool MPIR_Info_number(const MPIR_Info *info, const char *key, int64_t *number, int *err);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* location.h: where this process runs, for MPI_Comm_split_type and MPI_Get_hw_resource_info (src/mpi/comm/location.c). */
+/* location.h: where this process runs, for MPI_Comm_split_type and MPI_Get_hw_resource_info
+ * (src/mpi/comm/location.c). */
 #ifndef MPIR_PLACE_H
 #define MPIR_PLACE_H
 
@@ -20,8 +21,8 @@ extern const char *const MPIR_Resource_name[MPIR_RESOURCES];
 
 enum { MPIR_PLACE_UNKNOWN = -2, MPIR_PLACE_SEVERAL = -1 };
 
-/* For each kind the number of the one instance in which all cpus lie that this process may use; numbers are those of its
- * machine. */
+/* For each kind the number of the one instance in which all cpus lie that this process may use; numbers are those
+ * of its machine. */
 void MPIR_Place_get(int32_t at[MPIR_RESOURCES]);
 
 #endif

@@ -64,8 +64,8 @@ static inline int MPIR_Object_unref(void *obj)
     return !(o->flags & KEEL_OBJ_PREDEFINED) && --o->refs == 0;
 }
 
-/* No handle that was made before names the object from now on; after a second time they do again.  For what the program has freed and something
- * else still has, or what it does not have yet. */
+/* No handle that was made before names the object from now on; after a second time they do again.  For what the
+ * program has freed and something else still has, or what it does not have yet. */
 static inline void MPIR_Object_rename(void *obj)
 {
     ((struct keel_object *)obj)->gen ^= 0x8000;

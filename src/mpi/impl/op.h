@@ -23,16 +23,18 @@ int MPIR_Op_check(const MPIR_Op *op, const MPIR_Datatype *type);
 /* inout[i] = in[i] op inout[i] for `count` elements. */
 void MPIR_Op_apply(const MPIR_Op *op, const void *in, void *inout, int64_t count, MPIR_Datatype *type);
 
-/* to[i] = in[i] op with[i] for `count` elements of a contiguous type; `to` may be `with`, else it does not overlap the operands. */
+/* to[i] = in[i] op with[i] for `count` elements of a contiguous type; `to` may be `with`, else it does not overlap
+ * the operands. */
 void MPIR_Op_combine(const MPIR_Op *op, const void *in, const void *with, void *to, int64_t count,
                      MPIR_Datatype *type);
 
-/* The loop that computes to[i] = in[i] op with[i] for a predefined operation on a type on which it is defined; NULL: none alone. */
+/* The loop that computes to[i] = in[i] op with[i] for a predefined operation on a type on which it is defined;
+ * NULL: none alone. */
 typedef MPID_Op_fn MPIR_Op_loop;
 MPIR_Op_loop *MPIR_Op_loop_of(const MPIR_Op *op, const MPIR_Datatype *type);
 
-/* A few bits that are the same where operation and type are: to find out whether those of other processes are.  Types that are
- * combined alike have the same (MPI_LONG and MPI_INT64_T); all operations of users do. */
+/* A few bits that are the same where operation and type are: to find out whether those of other processes are.
+ * Types that are combined alike have the same (MPI_LONG and MPI_INT64_T); all operations of users do. */
 uint32_t MPIR_Op_digest(const MPIR_Op *op, const MPIR_Datatype *type);
 enum { MPIR_OP_DIGEST_OP = 0xff /* of it, the operation */ };
 

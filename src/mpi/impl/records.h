@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* records.h: what processes of other jobs are told of the members of a group, so that they can introduce these to their ADI. */
+/* records.h: what processes of other jobs are told of the members of a group, so that they can introduce these to
+ * their ADI. */
 #ifndef MPI_IMPL_RECORDS_H
 #define MPI_IMPL_RECORDS_H
 
@@ -30,8 +31,8 @@ static inline const struct MPIR_RECORD *MPIR_Record_of(const struct MPIR_RECORDS
     return (const struct MPIR_RECORD *)(t->bytes + (size_t)i * (size_t)t->size);
 }
 
-/* Collective over comm: t->root gets the records of all (t->bytes, from malloc, there alone); n and size are known to all.  err: what this
- * process has met so far (recorded); then all fail. */
+/* Collective over comm: t->root gets the records of all (t->bytes, from malloc, there alone); n and size are known
+ * to all.  err: what this process has met so far (recorded); then all fail. */
 int MPIR_Records_gather(MPIR_Comm *comm, int err, struct MPIR_RECORDS *t);
 bool MPIR_Records_sane(uint32_t n, uint32_t size, uint32_t root);
 /* granks: of each, and where that fails -1 behind the last one. */

@@ -27,8 +27,8 @@ static inline bool MPIR_Request_is_active(const MPIR_Request *r)
 
 /* A new request that holds a reference to comm (NULL allowed).  NULL without memory (recorded). */
 MPIR_Request *MPIR_Request_alloc(MPIR_Comm *comm);
-/* The same for a request that the ADI fills in next, all but its header, where one that was given back can be had at once; else
- * NULL. */
+/* The same for a request that the ADI fills in next, all but its header, where one that was given back can be had
+ * at once; else NULL. */
 static inline MPIR_Request *MPIR_Request_reuse(MPIR_Comm *comm)
 {
     MPIR_Request *r = ku_slab_reuse(&MPIR_slab[MPIR_KIND_REQUEST]);
@@ -55,8 +55,8 @@ int MPIR_Request_wait(MPIR_Request *request, MPIR_Status *status);
 struct MPIR_Request_ops {
     /* Look whether it is complete; if so fill in s and errval and store is_complete.  Never blocks. */
     void (*poll)(MPIR_Request *request);
-    /* Somebody waits for it alone: take what it needs from the device, if that comes next and soon.  True: it is complete.
-     * NULL: no. */
+    /* Somebody waits for it alone: take what it needs from the device, if that comes next and soon.  True: it is
+     * complete. NULL: no. */
     bool (*wait_soon)(MPIR_Request *request);
     /* The request, complete or inactive, goes: free the closure. */
     void (*free)(MPIR_Request *request);
@@ -123,8 +123,8 @@ static inline void MPIR_Request_retire_here(MPIR_Request **slot)
     *slot = NULL;
     ku_slab_free(&MPIR_slab[MPIR_KIND_REQUEST], r);
 }
-/* Wait until all are complete (NULL: nothing to wait for).  False: some have failed or are to be settled, and perhaps not all are
- * complete. */
+/* Wait until all are complete (NULL: nothing to wait for).  False: some have failed or are to be settled, and
+ * perhaps not all are complete. */
 bool MPIR_Requests_wait(int count, MPIR_Request **requests);
 /* Make a persistent request inactive: how it begins, and where retire leaves it. */
 void MPIR_Request_rest(MPIR_Request *request);
@@ -145,7 +145,8 @@ void MPIR_Request_drain_comm(const MPIR_Comm *comm);
 /* Generalized requests that the program has not completed yet. */
 extern _Atomic int MPIR_Greq_under_way;
 
-/* What MPI_MESSAGE_NO_PROC names: a predefined object (obj.self is KEEL_MPI_MESSAGE_NO_PROC, handle_type MPIR_MESSAGE). */
+/* What MPI_MESSAGE_NO_PROC names: a predefined object (obj.self is KEEL_MPI_MESSAGE_NO_PROC, handle_type
+ * MPIR_MESSAGE). */
 extern MPIR_Request MPIR_Message_no_proc;
 
 /* The status of a receive from MPI_PROC_NULL; MPI_ERROR is left alone.  NULL allowed. */

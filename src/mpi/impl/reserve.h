@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reserve.h: requests that a thread has in reserve, for what it begins beside other threads without the device lock.  The slab of requests
- * belongs to who has the lock; so a thread that has it takes some more. */
+/* reserve.h: requests that a thread has in reserve, for what it begins beside other threads without the device
+ * lock.  The slab of requests belongs to who has the lock; so a thread that has it takes some more. */
 #ifndef MPIR_RESERVE_H
 #define MPIR_RESERVE_H
 

@@ -22,8 +22,8 @@ typedef struct MPIR_Session {
 
 /* Are all kinds of the list supported? */
 bool MPIR_Memory_kinds_all(const char *list);
-/* What to answer to who asks for these kinds (NULL: for none): what is always supported, and what is of the list.  The caller
- * frees it; NULL without memory (recorded). */
+/* What to answer to who asks for these kinds (NULL: for none): what is always supported, and what is of the list.
+ * The caller frees it; NULL without memory (recorded). */
 char *MPIR_Memory_kinds_answer(const char *asked);
 /* mpi_memory_alloc_kinds of info, or what was said at the start; NULL.  `room`: where to put the latter. */
 const char *MPIR_Memory_kinds_asked(const MPIR_Info *info, char room[MPI_MAX_INFO_VAL]);

@@ -23,11 +23,13 @@ struct MPIR_Memory_kind {
     bool reachable;   /* the processor reaches it all the same (of tests): windows may lie there */
     /* Is the byte at this address of the kind?  Then *block is the allocation that it is in. */
     bool (*find)(const void *at, struct MPIR_Memory_block *block);
-    /* Copy; each side is the host's memory or this kind's.  The copy is over when it returns.  0, or an error class, recorded. */
+    /* Copy; each side is the host's memory or this kind's.  The copy is over when it returns.  0, or an error
+     * class, recorded. */
     int (*copy)(void *to, const void *from, size_t bytes);
 };
 
-/* When the library comes up (a kind is looked for; MPID_NEEDS_DEVICE_MEMORY is set where one is there), and when it ends. */
+/* When the library comes up (a kind is looked for; MPID_NEEDS_DEVICE_MEMORY is set where one is there), and when
+ * it ends. */
 void MPIR_Memory_begin(void);
 void MPIR_Memory_end(void);
 /* The kind of memory at this address; NULL: the host's. */
@@ -45,7 +47,8 @@ bool MPIR_Memory_supports(const char *name);
 int MPIR_Stage_enter(struct MPIR_Call *c);
 /* Returns `error`, or the class of what went wrong here. */
 int MPIR_Stage_leave(struct MPIR_Call *c, int error);
-/* The program frees this request.  True: it is staged and not complete, and goes when it is; nothing more is to be done. */
+/* The program frees this request.  True: it is staged and not complete, and goes when it is; nothing more is to be
+ * done. */
 bool MPIR_Stage_keeps(struct MPIR_HANDLE *request);
 /* True: the request is staged, and has taken over the copies of its buffers. */
 struct MPIR_Copies;

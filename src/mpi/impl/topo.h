@@ -9,11 +9,11 @@
 struct MPIR_Topo *MPIR_Topo_share(struct MPIR_Topo *topo);
 void MPIR_Topo_release(struct MPIR_Topo *topo);
 
-/* The neighbors of this process in the order of 9.6, as the neighborhood collectives see them: in a Cartesian topology first
- * the one below and then the one above in each dimension, MPI_PROC_NULL where there is none; in a graph topology the same
- * list twice.  In a periodic dimension of one or two processes both neighbors are the same process: what goes up to it is what
- * it gets from below.  Arrays of so many ranks as MPIR_Topo_degrees says; NULL: not wanted.
- * Without a topology: MPI_ERR_TOPOLOGY, recorded. */
+/* The neighbors of this process in the order of 9.6, as the neighborhood collectives see them: in a Cartesian
+ * topology first the one below and then the one above in each dimension, MPI_PROC_NULL where there is none; in a
+ * graph topology the same list twice.  In a periodic dimension of one or two processes both neighbors are the same
+ * process: what goes up to it is what it gets from below.  Arrays of so many ranks as MPIR_Topo_degrees says;
+ * NULL: not wanted. Without a topology: MPI_ERR_TOPOLOGY, recorded. */
 int MPIR_Topo_degrees(const MPIR_Comm *comm, int *indegree, int *outdegree);
 int MPIR_Topo_neighbors(const MPIR_Comm *comm, int *sources, int *destinations);
 

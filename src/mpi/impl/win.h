@@ -16,8 +16,8 @@
 
 struct rma;
 
-/* What there is to know of a target to which load and store are all, in a window without targets by message: front ends access it at once
- * (front.h). */
+/* What there is to know of a target to which load and store are all, in a window without targets by message: front
+ * ends access it at once (front.h). */
 struct MPIR_Near {
     int32_t rank;
     char *base;

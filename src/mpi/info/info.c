@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* info.c: info objects: keys and values in the order in which the keys came, found through a hash.
  *
- * Everything here is legal at any time and in any thread, whatever level of thread support there is (12.4.1), so one lock
- * guards all of it; nothing in it takes long.
+ * Everything here is legal at any time and in any thread, whatever level of thread support there is (12.4.1), so
+ * one lock guards all of it; nothing in it takes long.
  *
  * Invariants
  *   1. A pair is in pairs[] and in exactly one bucket, or in neither.

@@ -53,8 +53,8 @@ static bool put_command(MPIR_Info *info, int argc, char *const *argv)
     return info_env_put(info, "command", argv[0]) && put_argv(info, argc, argv);
 }
 
-/* The command line as the kernel has it: the beginning is enough for the longest value.  (Not inline: most processes are
- * spared the pages of this frame.) */
+/* The command line as the kernel has it: the beginning is enough for the longest value.  (Not inline: most
+ * processes are spared the pages of this frame.) */
 __attribute__((noinline)) static bool put_cmdline(MPIR_Info *info)
 {
     enum { ARGS = 512 };

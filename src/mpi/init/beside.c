@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* beside.c: other MPI libraries in this process (doc/abi.md, "Two libraries in one process").
  *
- * A process may load several: the program is linked to one, a library or an extension module to another.  The run-time loader takes
- * a procedure from the first library in its global scope, so what was linked to another one calls it too, with handles and constants
- * that mean something else there.  Libraries that only one module sees (RTLD_LOCAL) do not meet. */
+ * A process may load several: the program is linked to one, a library or an extension module to another.  The
+ * run-time loader takes a procedure from the first library in its global scope, so what was linked to another one
+ * calls it too, with handles and constants that mean something else there.  Libraries that only one module sees
+ * (RTLD_LOCAL) do not meet. */
 #define _GNU_SOURCE
 #include "config.h"
 #include <dlfcn.h>
@@ -58,7 +59,8 @@ static int beside_look(struct dl_phdr_info *info, size_t size, void *arg)
     return ++all->n == MOST;
 }
 
-/* Those there are; each is to be closed.  The loader's lock is held while it goes through them, so they are opened after that. */
+/* Those there are; each is to be closed.  The loader's lock is held while it goes through them, so they are opened
+ * after that. */
 static void beside_find(struct libraries *all)
 {
     int n = 0;

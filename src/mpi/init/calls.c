@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* calls.c: see calls.h.
  *
- * The description of a procedure is a text (gen_calls.py), so that a library which nobody listens to has no tables to relocate; it is
- * read when the procedure is called for the first time while somebody listens.  What is read stays as long as the process. */
+ * The description of a procedure is a text (gen_calls.py), so that a library which nobody listens to has no tables
+ * to relocate; it is read when the procedure is called for the first time while somebody listens.  What is read
+ * stays as long as the process. */
 #include "config.h"
 #include "calls.h"
 #include <stdio.h>

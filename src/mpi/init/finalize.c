@@ -4,7 +4,8 @@
  * First the delete callbacks of attributes run.  When MPI_Finalize returns, nobody needs this process any more:
  *   1. what it has buffered or detached (MPI_Bsend, MPI_Request_free) has left it;
  *   2. all ranks have come to the barrier, so each has received what it waits for;
- *   3. MPID_End hands the last packets over and lets the devices go; if a session lives in some rank, the ADI of all of them stays. */
+ *   3. MPID_End hands the last packets over and lets the devices go; if a session lives in some rank, the ADI of
+ *      all of them stays. */
 #include "config.h"
 #include "bodies.h"
 #include <stdio.h>
@@ -21,8 +22,8 @@
 #include "profile.h"
 #include "request.h"
 
-/* Where memory does not do: dissemination.  In round k hear from the rank 2^k before, tell the one 2^k after.  Ranks that are gone (MPI_ERRORS_ABORT) are not
- * waited for.  *any: is it true in any of them? */
+/* Where memory does not do: dissemination.  In round k hear from the rank 2^k before, tell the one 2^k after.
+ * Ranks that are gone (MPI_ERRORS_ABORT) are not waited for.  *any: is it true in any of them? */
 static int barrier(MPIR_Comm *comm, bool *any)
 {
     const int tag = MPID_TAG_UB; /* no collective uses it */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* init_memory.c: MPI_Alloc_mem and MPI_Free_mem (10.2).
  *
- * A block lies on a cache line, or on what the info key mpi_minimum_memory_alignment asks for; the line before it says where the
- * memory begins.  The blocks that live are in a tree by their addresses, so a wrong base is found out before anything is read there. */
+ * A block lies on a cache line, or on what the info key mpi_minimum_memory_alignment asks for; the line before it
+ * says where the memory begins.  The blocks that live are in a tree by their addresses, so a wrong base is found
+ * out before anything is read there. */
 #include "config.h"
 #include "bodies.h"
 #include <search.h>

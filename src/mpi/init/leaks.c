@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* leaks.c: see leaks.h.
  *
- * The objects that live are in the slabs of their kinds, and the messages in the queues of the core; a note an object tells which call
- * gave it to the program, and where.  Without KEEL_LEAKS and checks nothing is kept while the program runs.  Objects that the library
- * keeps for another are not the program's: a communicator without a handle, and a datatype whose references are all held by other
- * datatypes.
+ * The objects that live are in the slabs of their kinds, and the messages in the queues of the core; a note an
+ * object tells which call gave it to the program, and where.  Without KEEL_LEAKS and checks nothing is kept while
+ * the program runs.  Objects that the library keeps for another are not the program's: a communicator without a
+ * handle, and a datatype whose references are all held by other datatypes.
  *
  * KEEL_LEAKS tells of each kind in one message; checks of each call that has made something (tell.h). */
 #include "config.h"

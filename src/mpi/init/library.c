@@ -7,7 +7,8 @@
  *   resting -> up       the next user: MPID_Resume
  *   up      -> down     MPI_Finalize, and no rank of the job has a user: MPID_End, which all ranks do together
  *   resting -> down     the process ends: MPID_Leave
- * So a session begins and ends without the other ranks, however often, and all ranks are in the same epoch (doc/architecture.md):
+ * So a session begins and ends without the other ranks, however often, and all ranks are in the same epoch
+ * (doc/architecture.md):
  * an epoch ends in all of them or lasts until their processes end. */
 #include "config.h"
 #include <pthread.h>
@@ -39,7 +40,8 @@ static const char yes = 1, no = 0;
 
 struct MPIR_env MPIR_env = { .plain = &no, .alone = &no, .phase = MPIR_BEFORE_INIT, .check_args = true };
 
-/* libc's word of whether the process has one thread.  Where it has none (NULL), or several copies of itself, the process has several. */
+/* libc's word of whether the process has one thread.  Where it has none (NULL), or several copies of itself, the
+ * process has several. */
 extern char __libc_single_threaded __attribute__((weak));
 #define ONE_THREAD (&__libc_single_threaded && __libc_single_threaded)
 
@@ -177,8 +179,8 @@ static void show_misspelt(void *arg, const char *text)
     MPID_Message(text);
 }
 
-/* What fork copies is the rank's: its place in the job, messages half done.  A child may do anything but MPI.  It has one thread;
- * another may have had the lock. */
+/* What fork copies is the rank's: its place in the job, messages half done.  A child may do anything but MPI.  It
+ * has one thread; another may have had the lock. */
 KU_UNCHECKED static void become_child(void)
 {
     if (library.adi == DOWN)
@@ -192,8 +194,9 @@ KU_UNCHECKED static void become_child(void)
     MPIR_ENV_SET(watched, MPIR_WATCH_NONE);
 }
 
-/* stdout by lines in a job of several ranks: their pipe to the launcher would be buffered fully, so that what a rank has written
- * is seen late, and lost if it dies.  Unless the program has chosen itself, by setvbuf: then the buffer is not the usual one. */
+/* stdout by lines in a job of several ranks: their pipe to the launcher would be buffered fully, so that what a
+ * rank has written is seen late, and lost if it dies.  Unless the program has chosen itself, by setvbuf: then the
+ * buffer is not the usual one. */
 static void set_buffering(void)
 {
     static const int modes[] = { _IONBF, _IOLBF, _IOFBF };
@@ -319,7 +322,8 @@ KU_NEEDS(lock) static void undo(void)
     library.adi = DOWN;
 }
 
-/* Who ends without having ended what it uses is not helped: the launcher is to see it.  No other thread may use MPI by now. */
+/* Who ends without having ended what it uses is not helped: the launcher is to see it.  No other thread may use
+ * MPI by now. */
 KU_UNCHECKED static void leave_at_exit(void)
 {
     if (library.adi != RESTING || MPIR_ENV(phase) == MPIR_FORKED) /* or it is down already */

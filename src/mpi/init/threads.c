@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* threads.c: see callback.h.
  *
- * A process that has one thread takes no lock, whatever level it was granted.  The first call that finds more threads sets the mode for
- * several (MPIR_Library_threads), and so does MPI_Init if there are some by then.  No other thread is in a call at that time, as there
- * was none, but for one that has called a function of the program: that one has the lock.
+ * A process that has one thread takes no lock, whatever level it was granted.  The first call that finds more
+ * threads sets the mode for several (MPIR_Library_threads), and so does MPI_Init if there are some by then.  No
+ * other thread is in a call at that time, as there was none, but for one that has called a function of the
+ * program: that one has the lock.
  *
- * Below MPI_THREAD_MULTIPLE it is told once in a process that its threads do what its level does not allow: by MPI_THREAD_FUNNELED, that
- * another thread than the first one calls; by MPI_THREAD_SERIALIZED that one calls while another one is in a call.  A call that has
- * ended before another one begins has left the lock, and nobody waits in it, so what is legal is not told of. */
+ * Below MPI_THREAD_MULTIPLE it is told once in a process that its threads do what its level does not allow: by
+ * MPI_THREAD_FUNNELED, that another thread than the first one calls; by MPI_THREAD_SERIALIZED that one calls while
+ * another one is in a call.  A call that has ended before another one begins has left the lock, and nobody waits
+ * in it, so what is legal is not told of. */
 #include "config.h"
 #include "callback.h"
 #include <stdio.h>

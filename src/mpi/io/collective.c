@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* collective.c: access together, in two phases.
  *
- * Some processes (aggregators) access the file for all: each has a part of the range that all touch, and goes through it window by
- * window.  Where a process's pieces lie is told to an aggregator once, as its filetype (MPID_Type_encode); so how
- * long each message is, and where its bytes belong, both sides compute by themselves, and no lists of pieces travel.
+ * Some processes (aggregators) access the file for all: each has a part of the range that all touch, and goes
+ * through it window by window.  Where a process's pieces lie is told to an aggregator once, as its filetype
+ * (MPID_Type_encode); so how long each message is, and where its bytes belong, both sides compute by themselves,
+ * and no lists of pieces travel.
  *
- *   write, each round   a process sends each aggregator its bytes of the window there; the aggregator puts them into the window, which
- *                       another thread writes while the next one is filled
- *   read, each round    the aggregator has read the window, while the one before was given out, and sends each process its bytes
+ *   write, each round   a process sends each aggregator its bytes of the window there; the aggregator puts them
+ *                       into the window, which another thread writes while the next one is filled
+ *   read, each round    the aggregator has read the window, while the one before was given out, and sends each
+ *                       process its bytes
  *
  * Of a window with gaps only what was given is written.  An error of an aggregator does not stop it: all messages
  * are exchanged, and all processes agree on the worst error at the end.
@@ -25,10 +27,10 @@
  * After FACTS it is over if each had better access the file alone; after TYPED if one cannot go on.
  *
  * Invariants
- *   1. All processes go through the same stages, but for their windows.  What that depends on is what all have said in FACTS, and what
- *      was the same in all when the access began.
- *   2. Between two processes at most one message goes in each direction at a time, all with the tag of this access: so several accesses of
- *      a file may be under way, beside other collective calls. */
+ *   1. All processes go through the same stages, but for their windows.  What that depends on is what all have
+ *      said in FACTS, and what was the same in all when the access began.
+ *   2. Between two processes at most one message goes in each direction at a time, all with the tag of this
+ *      access: so several accesses of a file may be under way, beside other collective calls. */
 #include "config.h"
 #include "bodies.h"
 #include <stdlib.h>

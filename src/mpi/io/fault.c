@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fault.c: catch the SIGBUS of a store to a page of a file that was truncated.
  *
- * The handler is there while some thread is guarded.  A SIGBUS that concerns no mapping of this thread goes to whoever had the
- * signal before. */
+ * The handler is there while some thread is guarded.  A SIGBUS that concerns no mapping of this thread goes to
+ * whoever had the signal before. */
 #include "config.h"
 #include "fault.h"
 #include "util/lock.h"

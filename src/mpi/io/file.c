@@ -105,8 +105,8 @@ void MPIR_File_release(MPIR_File *f)
     MPIR_Object_free(f);
 }
 
-/* The path behind a prefix with the kind of the file system, which ROMIO, of MPICH and other MPIs, reads.  Which file system it is we
- * ask the system.  Other names with a colon are names of files. */
+/* The path behind a prefix with the kind of the file system, which ROMIO, of MPICH and other MPIs, reads.  Which
+ * file system it is we ask the system.  Other names with a colon are names of files. */
 static const char *path_of(const char *filename)
 {
     static const char *const kinds[] = { "ufs",   "nfs", "lustre", "gpfs",  "pvfs2",      "pvfs",
@@ -153,7 +153,8 @@ static bool on_one_node(const MPIR_Comm *comm)
     return one;
 }
 
-/* Rank 0 makes the file, if it is to be made; so none of the others finds what another one has made.  err: what this one has met before. */
+/* Rank 0 makes the file, if it is to be made; so none of the others finds what another one has made.  err: what
+ * this one has met before. */
 static int open_all(MPIR_File *f, int err)
 {
     int create = (f->amode & MPI_MODE_CREATE ? O_CREAT : 0) | (f->amode & MPI_MODE_EXCL ? O_EXCL : 0);

@@ -32,7 +32,8 @@ int MPIR_Io_type_there(const struct io_rep *rep, MPIR_Datatype *type, MPIR_Datat
 /* The items (basic elements) of a type that are whole in its first bytes in the file. */
 struct MPIR_ELEMENTS MPIR_Io_items(const struct io_rep *rep, const MPIR_Datatype *type,
                                    const MPIR_Datatype *there, int64_t bytes);
-/* Items [position, position + items) of (buf, count, type); before them are `native` bytes of the program's, and they have native_len. */
+/* Items [position, position + items) of (buf, count, type); before them are `native` bytes of the program's, and
+ * they have native_len. */
 struct io_part {
     int64_t position, items, native, native_len;
 };
@@ -52,7 +53,8 @@ void MPIR_Io_view_drop(MPIR_File_view *v);
 
 /* Byte `s` of the data of a filetype lies so far from the view's displacement. */
 int64_t MPIR_Io_place(const struct MPIR_DATATYPE *filetype, int64_t s);
-/* The first byte of data in [lo, hi) that lies at `place` or behind it; hi: there is none.  The type has no overlaps. */
+/* The first byte of data in [lo, hi) that lies at `place` or behind it; hi: there is none.  The type has no
+ * overlaps. */
 int64_t MPIR_Io_find(const struct MPIR_DATATYPE *filetype, int64_t lo, int64_t hi, int64_t place);
 /* Elements that hold the first s bytes. */
 static inline int64_t io_elements(const struct MPIR_DATATYPE *t, int64_t s)
@@ -85,8 +87,8 @@ static inline bool io_in_order(const struct io_access *a)
 /* Blocks in the kernel; may run in any thread; looks at nothing else than what the access names. */
 void MPIR_Io_run(struct io_access *a);
 
-/* Where the file system keeps pages on each machine: see what others have written to storage (NFS asks its server when it gives a lock;
- * a server without locks is no error). */
+/* Where the file system keeps pages on each machine: see what others have written to storage (NFS asks its server
+ * when it gives a lock; a server without locks is no error). */
 int MPIR_Io_refresh(const MPIR_File *f);
 
 /* All of the bytes, whatever interrupts; *done: how many there were (fewer: the end of the file).  An errno. */
@@ -110,8 +112,9 @@ bool MPIR_Io_job_done(struct io_job *job);
 /* All processes of the file see alike whether each is to access it by itself. */
 bool MPIR_Io_apart(const MPIR_File *f, const struct io_access *a);
 
-/* Where they are not apart: begin, never blocking.  It goes on whenever the process drives its operations (drive.h).  `a`, and what it
- * names, stays until it is over.  If each had better access the file alone, job is begun then (NULL: the caller does it). */
+/* Where they are not apart: begin, never blocking.  It goes on whenever the process drives its operations
+ * (drive.h).  `a`, and what it names, stays until it is over.  If each had better access the file alone, job is
+ * begun then (NULL: the caller does it). */
 struct io_together;
 struct io_together *MPIR_Io_together_begin(MPIR_File *f, struct io_access *a, struct io_job *job);
 /* Over, or *alone: as far as that is concerned.  The result is in the access unless *alone. */
@@ -120,7 +123,8 @@ bool MPIR_Io_together_over(const struct io_together *t, bool *alone);
 MPIR_Request *MPIR_Io_together_awaits(struct io_together *t);
 /* It is over. */
 void MPIR_Io_together_free(struct io_together *t);
-/* This process has no part, since it has met err (recorded): tell the others, in the background; nothing if they are apart. */
+/* This process has no part, since it has met err (recorded): tell the others, in the background; nothing if they
+ * are apart. */
 void MPIR_Io_together_desert(MPIR_File *f, const struct io_access *a, int err);
 
 /* Blocking: begin and wait, or alone; err: what this one has met before (recorded). */
@@ -128,13 +132,16 @@ int MPIR_Io_together(MPIR_File *f, struct io_access *a, int err);
 
 /* ---- Agreement (io_agree.c) ---- */
 
-/* An error class and who met it, as one number: the largest is the worst class, of the lowest rank that met it.  0: none. */
+/* An error class and who met it, as one number: the largest is the worst class, of the lowest rank that met it.
+ * 0: none. */
 int64_t MPIR_Io_verdict(int err, int32_t rank);
 /* What another process recorded becomes an error of this one, too, with its words. */
 int MPIR_Io_another_met(const MPIR_File *f, int64_t verdict, const struct ku_err *words);
-/* The error of all of them: 0, or one that is recorded: a process's own, or the worst that another one has recorded, with its words. */
+/* The error of all of them: 0, or one that is recorded: a process's own, or the worst that another one has
+ * recorded, with its words. */
 int MPIR_Io_agree(MPIR_File *f, int err);
-/* The same, and f->together, which all have from now on, after a change of hints; and *all: `all` is true in all of them. */
+/* The same, and f->together, which all have from now on, after a change of hints; and *all: `all` is true in all
+ * of them. */
 int MPIR_Io_agree_hints(MPIR_File *f, int err, bool *all);
 /* Are the values the same in all of them?  MPI_ERR_NOT_SAME, recorded, in all of them. */
 int MPIR_Io_same(MPIR_File *f, const int64_t *values, int n, const char *arg);
@@ -143,8 +150,8 @@ int MPIR_Io_not_same(const MPIR_File *f, const char *arg);
 
 /* ---- The shared pointer (shared_pointer.c) ---- */
 
-/* Collective; err: what this one has met before (recorded).  *first_failed: rank 0 has met something, before or here.  All have said the
- * same amode, unless one returns MPI_ERR_NOT_SAME. */
+/* Collective; err: what this one has met before (recorded).  *first_failed: rank 0 has met something, before or
+ * here.  All have said the same amode, unless one returns MPI_ERR_NOT_SAME. */
 int MPIR_Io_shared_open(MPIR_File *f, int err, bool *first_failed);
 void MPIR_Io_shared_close(MPIR_File *f);
 /* Add and tell what it was. */
@@ -158,8 +165,9 @@ int MPIR_Io_shared_position(MPIR_File *f, int64_t *etypes);
 
 struct statfs;
 bool MPIR_Io_is_lustre(const struct statfs *s);
-/* Make the file with the stripes that its hints ask for; true: it is there now, to be opened as others are.  False: it is there
- * already, nothing is asked for, or not of Lustre, or it cannot be made: to be opened by these flags. */
+/* Make the file with the stripes that its hints ask for; true: it is there now, to be opened as others are.
+ * False: it is there already, nothing is asked for, or not of Lustre, or it cannot be made: to be opened by these
+ * flags. */
 bool MPIR_Io_make_striped(const MPIR_File *f, int flags);
 /* Set the hints to what an opened file of Lustre has. */
 void MPIR_Io_see_stripes(MPIR_File *f);

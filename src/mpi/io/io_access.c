@@ -81,8 +81,8 @@ static int io_access_place(const MPIR_File *f, int64_t offset, struct io_access 
                : 0;
 }
 
-/* Of a read that has its place: no more than begins before the end of the file, as that is now, so that a pointer goes as far as what will
- * come.  What is no plain file has no end that can be known. */
+/* Of a read that has its place: no more than begins before the end of the file, as that is now, so that a pointer
+ * goes as far as what will come.  What is no plain file has no end that can be known. */
 static void end_with_file(struct io_access *a, int64_t *etypes)
 {
     const MPIR_File_view *v = a->view;
@@ -118,8 +118,8 @@ static int place_ordered(MPIR_File *f, int64_t etypes, int err, int64_t *offset)
     return err ? err : there;
 }
 
-/* The shared pointer.  A read moves it to the end of the file at most, and is of what lies before: so reads of several processes that
- * meet the end leave it there. */
+/* The shared pointer.  A read moves it to the end of the file at most, and is of what lies before: so reads of
+ * several processes that meet the end leave it there. */
 static int place_shared(MPIR_File *f, struct io_access *a, int64_t etypes)
 {
     int64_t at = 0, len = a->len, some, was;
@@ -142,7 +142,8 @@ static int place_shared(MPIR_File *f, struct io_access *a, int64_t etypes)
     return err;
 }
 
-/* The individual one.  A call that returns before its access is over moves it as far as what will come; one that waits, when it is over. */
+/* The individual one.  A call that returns before its access is over moves it as far as what will come; one that
+ * waits, when it is over. */
 static int place_own(MPIR_File *f, struct io_access *a, int64_t etypes, bool later)
 {
     int err = io_access_place(f, f->position, a);
@@ -168,8 +169,8 @@ static void drop_there(struct io_access *a)
     a->there = NULL;
 }
 
-/* The access that the call asks for; pointers move.  later: it will be over when another call says so.  The access has a reference of
- * its type there, also if there is an error. */
+/* The access that the call asks for; pointers move.  later: it will be over when another call says so.  The access
+ * has a reference of its type there, also if there is an error. */
 static int io_access_prepare(const struct call *c, struct io_access *a, bool later)
 {
     MPIR_File *f = c->f;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* io_agree.c: agreement of a file's processes: that all is well, or what has gone wrong; that they have said the same. */
+/* io_agree.c: agreement of a file's processes: that all is well, or what has gone wrong; that they have said the
+ * same. */
 #include "config.h"
 #include "bodies.h"
 #include <stdio.h>

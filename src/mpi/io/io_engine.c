@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* io_engine.c: one access of one process to its file: bytes of the view's data from or to memory.
  *
- * Data go in chunks through a packed form, which is the program's buffer itself where that is contiguous.  Between the packed form and the
- * file there are these ways:
+ * Data go in chunks through a packed form, which is the program's buffer itself where that is contiguous.  Between
+ * the packed form and the file there are these ways:
  *
  *   direct   the data are contiguous in the file, or no other way will do: a pread or pwrite each run
  *   sieved   reads of small pieces: a window of the file is read, and the pieces are taken from it
- *   mapped   pieces, where all mappings of a page are one page.  To write, space is allocated, so that the disk cannot be full any more,
- *            and the pieces are stored: bytes between them are not touched, so no lock is needed.  Pieces are read so if the system has
- *            the pages; from a disk, larger reads are faster.  Should the file be truncated meanwhile, the access faults, which is
- *            caught (fault.c)
+ *   mapped   pieces, where all mappings of a page are one page.  To write, space is allocated, so that the disk
+ *            cannot be full any more, and the pieces are stored: bytes between them are not touched, so no lock is
+ *            needed.  Pieces are read so if the system has the pages; from a disk, larger reads are faster.
+ *            Should the file be truncated meanwhile, the access faults, which is caught (fault.c)
  *
- * In atomic mode the whole range is locked: in memory (ranges.c), and where not all processes share some, by a lock of the open file as well. */
+ * In atomic mode the whole range is locked: in memory (ranges.c), and where not all processes share some, by a
+ * lock of the open file as well. */
 #include "config.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -139,9 +140,10 @@ static int64_t span_of(const struct chunk *c)
     return MPIR_Io_place(c->t, c->s + c->len - 1) + 1 - MPIR_Io_place(c->t, c->s);
 }
 
-/* The longest pieces for which a way by windows costs less than a call for each, as measured (doc/measurements/io.md).  A fault in a
- * mapping costs about what a call costs, but one serves many pieces: all of a page that is stored to, which may be a large one except
- * where memory is all there is; and where pages are read, those beside it, if so many are wanted. */
+/* The longest pieces for which a way by windows costs less than a call for each, as measured
+ * (doc/measurements/io.md).  A fault in a mapping costs about what a call costs, but one serves many pieces: all
+ * of a page that is stored to, which may be a large one except where memory is all there is; and where pages are
+ * read, those beside it, if so many are wanted. */
 static int64_t longest(const struct chunk *c, bool write, bool mapped)
 {
     const int64_t page = 4096;
@@ -218,8 +220,8 @@ static bool fills_large_pages(const struct chunk *c, int64_t from, int64_t last)
     return last - from >= LARGE_PAGE / 2 && span_of(c) / 2 / c->f->comm->adi.size <= c->len;
 }
 
-/* A mapping of bytes [from, last) of the file, from *base on; NULL: it cannot be.  Where it covers large pages as a whole the system can
- * map them at once. */
+/* A mapping of bytes [from, last) of the file, from *base on; NULL: it cannot be.  Where it covers large pages as
+ * a whole the system can map them at once. */
 static char *map_window(const struct chunk *c, bool write, int64_t from, int64_t last, int64_t *base,
                         size_t *len)
 {
@@ -251,7 +253,8 @@ static bool access_mapped(struct chunk *c, bool write, int64_t to, bool *faulted
     return !*faulted;
 }
 
-/* Where the mapped window ends that begins with byte s of the data, which lies at `from` in the file: windows meet where large pages do. */
+/* Where the mapped window ends that begins with byte s of the data, which lies at `from` in the file: windows meet
+ * where large pages do. */
 static int64_t window_end(const struct chunk *c, int64_t s, int64_t from)
 {
     return MPIR_Io_find(c->t, s, c->s + c->len, (from & -(int64_t)LARGE_PAGE) + WINDOW - c->disp);
@@ -287,7 +290,8 @@ static bool is_cached(int fd, int64_t at)
     return preadv2(fd, &to, 1, at, RWF_NOWAIT) >= 0 || errno != EAGAIN;
 }
 
-/* Window by window.  False: the rest is to be read otherwise; so are errors found, and where the file ends if it changes. */
+/* Window by window.  False: the rest is to be read otherwise; so are errors found, and where the file ends if it
+ * changes. */
 static bool read_mapped(struct chunk *c)
 {
     struct stat st;
@@ -450,8 +454,8 @@ static struct held range_of(const struct io_access *a)
                           .to = a->view->disp + MPIR_Io_place(t, a->at + a->len - 1) + 1 };
 }
 
-/* By the file system, for processes on all nodes.  A process's own accesses have one owner there: among them it keeps nobody out, and one
- * unlocks what another has. */
+/* By the file system, for processes on all nodes.  A process's own accesses have one owner there: among them it
+ * keeps nobody out, and one unlocks what another has. */
 static int lock_file(const MPIR_File *f, short how, const struct held *h)
 {
     struct flock l = { .l_type = how,

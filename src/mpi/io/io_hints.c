@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* io_hints.c: the info keys of files, and what they set.
  *
- * The names are the standard's, those of ROMIO and those of Open MPI, which programs pass.  Values that make no sense are passed over, as
- * hints may be (15.2.8). */
+ * The names are the standard's, those of ROMIO and those of Open MPI, which programs pass.  Values that make no
+ * sense are passed over, as hints may be (15.2.8). */
 #include "config.h"
 #include "bodies.h"
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lustre.c: stripes of a file of Lustre, which lie on several servers: asked for when the file is made (hints striping_factor and
- * striping_unit), and looked up when it is opened.
+/* lustre.c: stripes of a file of Lustre, which lie on several servers: asked for when the file is made (hints
+ * striping_factor and striping_unit), and looked up when it is opened.
  *
- * Nothing of Lustre's is needed to build this: its interface is an ioctl, an attribute and the layout of 32 bytes, each of which is
- * part of what its clients and tools have promised each other since version 1.6. */
+ * Nothing of Lustre's is needed to build this: its interface is an ioctl, an attribute and the layout of 32 bytes,
+ * each of which is part of what its clients and tools have promised each other since version 1.6. */
 #include "config.h"
 #include <errno.h>
 #include <fcntl.h>

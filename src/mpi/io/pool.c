@@ -2,11 +2,12 @@
 /* pool.c: a few threads that access files while the program goes on.
  *
  * They begin with the first job, and end when there has been none for a while, or with MPI.  They take no signals.
- * Where mpiexec has bound the ranks of the node by itself, a thread may use the cores of all of them: on its rank's core alone it
- * would work when the rank does not.  A thread that is woken does not drive its rank off a core (SCHED_BATCH), which would make the call
- * last as long as the access.
+ * Where mpiexec has bound the ranks of the node by itself, a thread may use the cores of all of them: on its
+ * rank's core alone it would work when the rank does not.  A thread that is woken does not drive its rank off a
+ * core (SCHED_BATCH), which would make the call last as long as the access.
  *
- *   QUEUED --> DONE --> MPID_Wake: the job may be gone by then; MPI is not before the thread has ended (MPIR_File_stop) */
+ *   QUEUED --> DONE --> MPID_Wake: the job may be gone by then; MPI is not before the thread has ended
+ *   (MPIR_File_stop) */
 #include "config.h"
 #include <pthread.h>
 #include <sched.h>
@@ -77,7 +78,8 @@ static void add_cpus(cpu_set_t *to, const struct ku_seg_place *p)
             CPU_SET((size_t)c, to);
 }
 
-/* The cores of all ranks of the node; false: the user or the program has said where this rank is to run, or nobody has. */
+/* The cores of all ranks of the node; false: the user or the program has said where this rank is to run, or nobody
+ * has. */
 static bool beyond_own_core(cpu_set_t *all)
 {
     const struct MPID_World *w = MPID_World();

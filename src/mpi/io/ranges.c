@@ -3,11 +3,11 @@
  *
  * Invariants
  *   1. The table is changed with its mutex only.
- *   2. A row's access has its range once no row that came before it wants a byte of the range, unless both read.  So nobody is
- *      overtaken for ever, and no two wait for each other.
- *   3. Who leaves wakes all that sleep.  Who has a row has said so with the mutex, on a word of the row's own, and sleeps only while
- *      nobody has taken that back.  Those that wait for a row are many for one word: each has read it with the mutex, and who leaves
- *      changes it.  So no wake is lost.
+ *   2. A row's access has its range once no row that came before it wants a byte of the range, unless both read.
+ *      So nobody is overtaken for ever, and no two wait for each other.
+ *   3. Who leaves wakes all that sleep.  Who has a row has said so with the mutex, on a word of the row's own, and
+ *      sleeps only while nobody has taken that back.  Those that wait for a row are many for one word: each has read
+ *      it with the mutex, and who leaves changes it.  So no wake is lost.
  *
  * A process that is killed leaves its rows as they are; the launcher then ends those that wait for it. */
 #include "config.h"

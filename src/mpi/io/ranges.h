@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ranges.h: ranges of a file that accesses in atomic mode have for themselves, in memory that all processes of the file share. */
+/* ranges.h: ranges of a file that accesses in atomic mode have for themselves, in memory that all processes of the
+ * file share. */
 #ifndef IO_RANGES_H
 #define IO_RANGES_H
 
@@ -24,7 +25,8 @@ struct io_ranges {
 
 /* Zeroed memory becomes a table; an errno. */
 int MPIR_Io_ranges_init(struct io_ranges *t);
-/* Wait until nobody else has a byte of [from, to), but readers beside readers; the number of the row that is to be left.  Any thread. */
+/* Wait until nobody else has a byte of [from, to), but readers beside readers; the number of the row that is to be
+ * left.  Any thread. */
 int MPIR_Io_range_take(struct io_ranges *t, int64_t from, int64_t to, bool write);
 void MPIR_Io_range_leave(struct io_ranges *t, int row);
 

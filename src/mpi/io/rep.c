@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rep.c: how data are represented in a file: native, internal, external32, and what the program has registered.
  *
- * A type "there" is the same type with its basic types as long as they are in the file: it is made as the program made it, from other
- * basic types.  So what is counted in elements scales, and what is counted in bytes stays (15.5.1). */
+ * A type "there" is the same type with its basic types as long as they are in the file: it is made as the program
+ * made it, from other basic types.  So what is counted in elements scales, and what is counted in bytes stays
+ * (15.5.1). */
 #include "config.h"
 #include "bodies.h"
 #include <limits.h>
@@ -198,7 +199,8 @@ int MPIR_Io_type_there(const struct io_rep *rep, MPIR_Datatype *type, MPIR_Datat
 
 /* ---- Conversion ---- */
 
-/* Where the two parts of a pair lie in external32 is known; in the program's representation, what it says a pair takes. */
+/* Where the two parts of a pair lie in external32 is known; in the program's representation, what it says a pair
+ * takes. */
 struct MPIR_ELEMENTS MPIR_Io_items(const struct io_rep *rep, const MPIR_Datatype *type,
                                    const MPIR_Datatype *there, int64_t bytes)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* shared_pointer.c: the shared file pointer: one number of 64 bits that rank 0 makes, updated by one atomic operation.
+/* shared_pointer.c: the shared file pointer: one number of 64 bits that rank 0 makes, updated by one atomic
+ * operation.
  *
- * It is in memory that the processes of rank 0's node share: each of them does that by itself.  For others the core does it (MPID_Atomic).
- * Where no memory is left to share it is rank 0's own, and so for all others.
+ * It is in memory that the processes of rank 0's node share: each of them does that by itself.  For others the
+ * core does it (MPID_Atomic). Where no memory is left to share it is rank 0's own, and so for all others.
  *
  * Beside it are the locks of atomic mode, if all processes share that memory; otherwise each has some of its own. */
 #include "config.h"
@@ -185,7 +186,8 @@ int MPIR_Io_shared_position(MPIR_File *f, int64_t *etypes)
 
 /* ---- Seek ---- */
 
-/* The first offset, in etypes, behind the end of the file (15.4.3: the end of the file is where the next etype would begin). */
+/* The first offset, in etypes, behind the end of the file (15.4.3: the end of the file is where the next etype
+ * would begin). */
 static int end_of_file(MPIR_File *f, int64_t *etypes)
 {
     const MPIR_File_view *v = &f->view;

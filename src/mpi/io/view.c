@@ -28,7 +28,8 @@ int64_t MPIR_Io_find(const struct MPIR_DATATYPE *t, int64_t lo, int64_t hi, int6
         return lo;
     if (t->is_contig)
         return place < lo ? lo : place > hi ? hi : place;
-    /* One element of the filetype holds it, as elements follow one another; within the first there is nothing to choose. */
+    /* One element of the filetype holds it, as elements follow one another; within the first there is nothing to
+     * choose. */
     if (hi > t->size && t->extent > 0 && place >= t->true_lb) {
         int64_t first = (place - t->true_lb) / t->extent;
         int64_t from = first > hi / t->size ? hi : first * t->size;
@@ -63,8 +64,9 @@ static bool view_look(void *arg, int64_t at, int64_t bytes)
     return !o->falls;
 }
 
-/* Displacements in a filetype may not fall (15.3).  Where its second element begins is the program's affair: in a type with markers
- * of bounds that lie behind data (a block, then a subarray) before the end of the first, which is all that programs then use. */
+/* Displacements in a filetype may not fall (15.3).  Where its second element begins is the program's affair: in a
+ * type with markers of bounds that lie behind data (a block, then a subarray) before the end of the first, which
+ * is all that programs then use. */
 static int check_order(const MPIR_Datatype *there, MPIR_File_view *v)
 {
     const struct MPIR_DATATYPE *t = &there->adi;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda.c: memory of NVIDIA's devices, by the driver's library, which the program has loaded: it is never linked, and not
- * looked for on disk.
+/* cuda.c: memory of NVIDIA's devices, by the driver's library, which the program has loaded: it is never linked,
+ * and not looked for on disk.
  *
- * The functions and constants are those of the CUDA Driver API reference manual ("Unified Addressing", "Memory Management",
- * "Stream Management", "Context Management"); their names and values are part of the driver's binary interface. */
+ * The functions and constants are those of the CUDA Driver API reference manual ("Unified Addressing", "Memory
+ * Management", "Stream Management", "Context Management"); their names and values are part of the driver's binary
+ * interface. */
 #include "config.h"
 #include <dlfcn.h>
 #include <link.h>
@@ -74,8 +75,8 @@ static void *context_of(const void *at)
     return driver.attribute(&device, DEVICE, (uintptr_t)at) == 0 ? primary_context(device) : NULL;
 }
 
-/* Of the thread's context, a stream that waits for no other: cuMemcpy would wait for the program's kernels, and from the host's
- * memory it may return before the device has the data. */
+/* Of the thread's context, a stream that waits for no other: cuMemcpy would wait for the program's kernels, and
+ * from the host's memory it may return before the device has the data. */
 static int stream_of(void *context, void **stream)
 {
     enum { CONTEXTS = 64, NON_BLOCKING = 1 };
@@ -125,7 +126,8 @@ static int cuda_copy(void *to, const void *from, size_t bytes)
 
 static const struct MPIR_Memory_kind kind = { .name = "cuda", .find = cuda_find, .copy = cuda_copy };
 
-/* Is this loaded object the driver?  (dlopen would search folders for it where it is not there: system calls in each MPI_Init.) */
+/* Is this loaded object the driver?  (dlopen would search folders for it where it is not there: system calls in
+ * each MPI_Init.) */
 static int is_driver(struct dl_phdr_info *object, size_t size, void *path)
 {
     const char *slash = strrchr(object->dlpi_name, '/'), *base = slash ? slash + 1 : object->dlpi_name;

@@ -246,8 +246,8 @@ static int move_bytes(const struct MPIR_Memory_kind *kind, bool in, char *user, 
     return 0;
 }
 
-/* A buffer may be longer than its allocation: memory of several that lie side by side; or a receive that was told of more than there
- * is, of which nothing is moved then. */
+/* A buffer may be longer than its allocation: memory of several that lie side by side; or a receive that was told
+ * of more than there is, of which nothing is moved then. */
 static int64_t within(struct stage_buffer *b, char *user, int64_t bytes)
 {
     struct MPIR_Memory_block *k = &b->block;
@@ -295,7 +295,8 @@ static int stage_move(struct stage_buffer *b, bool in, int64_t partition, int64_
     return m.err;
 }
 
-/* The buffer may be a copy itself, of a section of a Fortran array: that one is the first that is read, and the last written. */
+/* The buffer may be a copy itself, of a section of a Fortran array: that one is the first that is read, and the
+ * last written. */
 static void move_section(struct staged *s, enum MPIR_COPY what, int64_t partition)
 {
     const struct stage_block *k = &s->buffer[0].one;
@@ -551,7 +552,8 @@ static void stage_look_at(struct MPIR_Call *c, uint64_t request, int64_t room)
         c->looked[c->nlooked++] = request;
 }
 
-/* The requests among the arguments that have something staged.  (By handle: another thread may be in a call with the same one.) */
+/* The requests among the arguments that have something staged.  (By handle: another thread may be in a call with
+ * the same one.) */
 static void look_for_requests(struct MPIR_Call *c)
 {
     for (int i = 0; i < c->told.procedure->nargs; i++) {
@@ -612,7 +614,8 @@ static int arrived(const struct MPIR_Call *c, struct staged *s)
 
 /* ---- One-sided calls, and split collective ones ---- */
 
-/* Does the call complete, at the origin, what this process has begun in the window?  *all: with all ranks; else with *target. */
+/* Does the call complete, at the origin, what this process has begun in the window?  *all: with all ranks; else
+ * with *target. */
 static bool completes(const struct MPIR_Call *c, bool *all, int32_t *target)
 {
     static const char *const names[] = { "MPI_Win_fence",       "MPI_Win_complete",

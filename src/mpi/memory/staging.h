@@ -17,7 +17,8 @@ struct stage_block {
     MPIR_Datatype *type; /* NULL: bytes */
 };
 
-/* A buffer of a call.  Its data lie in bytes [lo, hi) from the address `user`, and, while it is staged, as far from `host`. */
+/* A buffer of a call.  Its data lie in bytes [lo, hi) from the address `user`, and, while it is staged, as far
+ * from `host`. */
 struct stage_buffer {
     char *user, *host;
     int arg; /* of its call */

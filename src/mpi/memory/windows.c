@@ -43,8 +43,8 @@ static struct MPIR_Staged_window *windows_find(uint64_t handle)
 
 /* ---- The two copies ---- */
 
-/* Runs that lie so near to each other go to the device together: what is between them is as it was there.  (Stores to the
- * window's private copy beside updates of the public one are erroneous in the separate model.) */
+/* Runs that lie so near to each other go to the device together: what is between them is as it was there.  (Stores
+ * to the window's private copy beside updates of the public one are erroneous in the separate model.) */
 enum { NEAR = 4 << 10 };
 
 /* What differs between `now` and `was` goes to `to`, and to `was`. */

@@ -47,7 +47,8 @@ static const char *expected_types(int32_t op)
     return "a pair type such as MPI_DOUBLE_INT";
 }
 
-/* MPI_2INTEGER and its like, once the size of Fortran's numbers has been told: two of a type that has no pair of its own. */
+/* MPI_2INTEGER and its like, once the size of Fortran's numbers has been told: two of a type that has no pair of
+ * its own. */
 static bool has_two_numbers(const MPIR_Datatype *t)
 {
     return t->nelements == 2 && t->combiner == MPI_COMBINER_NAMED && t->adi.basic &&

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* part.h: partitioned messages (chapter 5), as the two sides share them.
  *
- * A request of MPI_Psend_init and the one of MPI_Precv_init that it matches are the two ends of a *channel*, which the
- * sender numbers.  All that travels is messages of the ADI in the context MPID_CONTEXT_PART of the communicator, WHOLE in
- * MPID_CONTEXT_WHOLE, where its receive is the first one, and who waits may take it from the device (MPID_Recv_soon):
+ * A request of MPI_Psend_init and the one of MPI_Precv_init that it matches are the two ends of a *channel*, which
+ * the sender numbers.  All that travels is messages of the ADI in the context MPID_CONTEXT_PART of the
+ * communicator, WHOLE in MPID_CONTEXT_WHOLE, where its receive is the first one, and who waits may take it from
+ * the device (MPID_Recv_soon):
  *
- *   INIT    when the send, or a later one to the same process with the same tag, is started first, with the user's tag: so the ADI
- *           matches the two ends, in the order in which they were made, but for those that are freed before
+ *   INIT    when the send, or a later one to the same process with the same tag, is started first, with the user's
+ *           tag: so the ADI matches the two ends, in the order in which they were made, but for those that are
+ *           freed before
  *   WHOLE   the data of a round of which nothing has been sent when its last partition becomes ready
- *   HEAD    a piece of the data: some partitions that follow each other, or some elements of one; with the data if it is short
+ *   HEAD    a piece of the data: some partitions that follow each other, or some elements of one; with the data if
+ *           it is short
  *   DATA    the data of the piece that the HEAD before announced
  *   ACK     to the sender: how many pieces have been taken
  *
@@ -17,25 +20,27 @@
  * A *round* is what is between a start and its completion.
  *
  * Invariants
- *   1. What is sent says where it belongs in the sender's partitions: neither side waits to learn how the other divides, and the
- *      sender need not know whether the receive has been made, or started.  But no more than PART_WINDOW pieces may be under way
- *      whose ACK has not come, so what a receiver must keep is bounded; partitions that become ready meanwhile wait in
- *      a bitmap, and neighbours among them leave as one piece.
- *   2. Pieces are taken in the order in which they were sent, and none of a round before the receiver has started its round: HEAD
- *      has one receive at a time, which is posted again when its piece has been dealt with.
- *   3. A round's first message decides: WHOLE, or pieces.  The receiver has a receive posted for either.  WHOLE is sent only
- *      when all pieces of earlier rounds have been acknowledged: then no receive for the WHOLE of an earlier round is posted.
- *   4. A partition that is sent as several pieces is sent without others in between, all as DATA, which the receiver retires in
- *      order: when the last has come all have.
- *   5. Small partitions are held back, to go together, when many pieces have gone in a round (may_gather): then the channel is
- *      listed, and the next look at the devices sends what waits.
+ *   1. What is sent says where it belongs in the sender's partitions: neither side waits to learn how the other
+ *      divides, and the sender need not know whether the receive has been made, or started.  But no more than
+ *      PART_WINDOW pieces may be under way whose ACK has not come, so what a receiver must keep is bounded;
+ *      partitions that become ready meanwhile wait in a bitmap, and neighbours among them leave as one piece.
+ *   2. Pieces are taken in the order in which they were sent, and none of a round before the receiver has started
+ *      its round: HEAD has one receive at a time, which is posted again when its piece has been dealt with.
+ *   3. A round's first message decides: WHOLE, or pieces.  The receiver has a receive posted for either.  WHOLE is
+ *      sent only when all pieces of earlier rounds have been acknowledged: then no receive for the WHOLE of an
+ *      earlier round is posted.
+ *   4. A partition that is sent as several pieces is sent without others in between, all as DATA, which the
+ *      receiver retires in order: when the last has come all have.
+ *   5. Small partitions are held back, to go together, when many pieces have gone in a round (may_gather): then
+ *      the channel is listed, and the next look at the devices sends what waits.
  *   6. While one of these functions runs (MPIR_Part_enter), progress does not run another: what it calls may poll.
- *   7. Where several threads may call, MPI_Pready takes no lock: it puts its partition into the next of the few places of `said`, and
- *      who has the lock takes them in, in their order (take_in).  A thread takes a place by said_end, while that is not a whole round
- *      of places after said_begin, which whoever empties places moves; so it is empty then.  A thread that has put something in
- *      tries to get the lock; who has had it for this looks again after leaving.  So either that one sees it, or the thread gets the
- *      lock (tests/model/said.pml).  Who has it for something else looks at the devices before long, or calls MPI no more: so the
- *      one that makes the last partition ready waits for the lock. */
+ *   7. Where several threads may call, MPI_Pready takes no lock: it puts its partition into the next of the few
+ *      places of `said`, and who has the lock takes them in, in their order (take_in).  A thread takes a place by
+ *      said_end, while that is not a whole round of places after said_begin, which whoever empties places moves; so
+ *      it is empty then.  A thread that has put something in tries to get the lock; who has had it for this looks
+ *      again after leaving.  So either that one sees it, or the thread gets the lock (tests/model/said.pml).  Who has
+ *      it for something else looks at the devices before long, or calls MPI no more: so the one that makes the last
+ *      partition ready waits for the lock. */
 #ifndef MPIR_PART_H
 #define MPIR_PART_H
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* part_engine.c: channels that go on by themselves, whatever the process waits for, and those whose request has been freed.
+/* part_engine.c: channels that go on by themselves, whatever the process waits for, and those whose request has
+ * been freed.
  *
- * A channel is listed while it is in a round (a sender: while something of it waits that is ready), owes an acknowledgement, or is an
- * orphan: freed by the user while a message of it is still under way that must be taken (an acknowledgement), or matched in its turn
- * (INIT).  Before its first start it is in the list of those that are quiet. */
+ * A channel is listed while it is in a round (a sender: while something of it waits that is ready), owes an
+ * acknowledgement, or is an orphan: freed by the user while a message of it is still under way that must be taken
+ * (an acknowledgement), or matched in its turn (INIT).  Before its first start it is in the list of those that are
+ * quiet. */
 #include "config.h"
 #include <stdlib.h>
 #include "drive.h"

@@ -398,9 +398,9 @@ static bool is_under_way(const struct part_send *s)
            (s->npending > 0 || s->nflight > 0 || s->split || !part_done(&s->p.whole) || s->p.err);
 }
 
-/* May what has become ready wait for its neighbours, since many small ones have gone before?  A message for each costs more than
- * what is in it: the more pieces have gone in this round, the more partitions go together, up to what lies in one message.  Whatever
- * looks at the devices sends them all. */
+/* May what has become ready wait for its neighbours, since many small ones have gone before?  A message for each
+ * costs more than what is in it: the more pieces have gone in this round, the more partitions go together, up to
+ * what lies in one message.  Whatever looks at the devices sends them all. */
 static inline bool may_gather(const struct part_send *s, uint32_t more)
 {
     enum { AT_ONCE = 32 /* pieces from one doubling to the next */, MOST = 16 /* doublings */ };
@@ -409,8 +409,8 @@ static inline bool may_gather(const struct part_send *s, uint32_t more)
            (s->npending + more) >> (doublings < MOST ? doublings : MOST) == 0;
 }
 
-/* Some have become ready.  Where they cannot go yet the devices must be looked at now and then: what they wait for may have
- * come, and the program may mark many before it waits. */
+/* Some have become ready.  Where they cannot go yet the devices must be looked at now and then: what they wait for
+ * may have come, and the program may mark many before it waits. */
 static void push(struct part_send *s)
 {
     take_in(s); /* after the caller's have been counted: else the last one may be theirs */
@@ -581,7 +581,8 @@ static __attribute__((noinline)) int ready_range(int partition_low, int partitio
     return 0;
 }
 
-/* The short way of all of a round at once, where nothing of earlier ones is under way: it goes without a note of each partition. */
+/* The short way of all of a round at once, where nothing of earlier ones is under way: it goes without a note of
+ * each partition. */
 static inline bool ready_whole(struct part_send *s)
 {
     struct part *p = &s->p;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* profile.c: how often each procedure was called, how long that took, and how much of it was waiting (see profile.h).
  *
- * A listener (mpid_listen.h) adds up in each process; at MPI_Finalize rank 0 gets the sums of all and writes a page.  Calls that a function
- * of the program makes within another call are part of that one.  A call waits while it looks for something that does not come. */
+ * A listener (mpid_listen.h) adds up in each process; at MPI_Finalize rank 0 gets the sums of all and writes a
+ * page.  Calls that a function of the program makes within another call are part of that one.  A call waits while
+ * it looks for something that does not come. */
 #include "config.h"
 #include "profile.h"
 #include <errno.h>

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* timeline.c: what each rank did when, as a trace that a viewer shows (see timeline.h).
  *
- * The file is a sequence of packets of Perfetto's trace format (a protocol buffer, docs of perfetto.dev, "TracePacket",
- * "TrackEvent"): any concatenation of whole packets is a trace.  So each process puts its packets into a buffer and appends
- * the buffer to the one file of its host in one write; nobody gathers, and what was written before a process is killed can be
- * read.
+ * The file is a sequence of packets of Perfetto's trace format (a protocol buffer, docs of perfetto.dev,
+ * "TracePacket", "TrackEvent"): any concatenation of whole packets is a trace.  So each process puts its packets
+ * into a buffer and appends the buffer to the one file of its host in one write; nobody gathers, and what was
+ * written before a process is killed can be read.
  *
- * A process is a process of the trace, each of its threads a track.  A call is a slice; waiting is a slice within it; a message is an
- * arrow from an instant where its sending begins to one where it meets its receive.  The two ends of the arrow have the same
- * number: a digest of {context, sender, tag, receiver} and of how many such messages there were before, which both sides count.
- * Messages that agree in these do not overtake each other (MPI 5.0, "Semantics of Point-to-Point Communication").
+ * A process is a process of the trace, each of its threads a track.  A call is a slice; waiting is a slice within
+ * it; a message is an arrow from an instant where its sending begins to one where it meets its receive.  The two
+ * ends of the arrow have the same number: a digest of {context, sender, tag, receiver} and of how many such
+ * messages there were before, which both sides count. Messages that agree in these do not overtake each other (MPI
+ * 5.0, "Semantics of Point-to-Point Communication").
  *
- * Times are differences to the event before (a clock of the sequence), names are told once and then meant by numbers, so that
- * an event takes some 16 bytes. */
+ * Times are differences to the event before (a clock of the sequence), names are told once and then meant by
+ * numbers, so that an event takes some 16 bytes. */
 #include "config.h"
 #include "timeline.h"
 #include <errno.h>
@@ -442,7 +443,8 @@ static bool is_among(const char *list, int rank)
     return false;
 }
 
-/* Hosts count from moments of their own: with several of them, since the beginning of 1970, as each host's clock has it. */
+/* Hosts count from moments of their own: with several of them, since the beginning of 1970, as each host's clock
+ * has it. */
 static uint64_t timeline_base(void)
 {
     struct timespec real;

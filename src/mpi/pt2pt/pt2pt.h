@@ -20,8 +20,9 @@ static inline int check_length(MPI_Count count, const MPIR_Datatype *datatype, c
                     (long long)count, (long long)datatype->adi.size);
 }
 
-/* Are both buffers of a send and receive at once the same memory?  Then the message may arrive where it has not left yet, and a copy is
- * sent.  (Buffers of different types with gaps that begin at one address are disjoint in most programs: halos.) */
+/* Are both buffers of a send and receive at once the same memory?  Then the message may arrive where it has not
+ * left yet, and a copy is sent.  (Buffers of different types with gaps that begin at one address are disjoint in
+ * most programs: halos.) */
 static inline bool one_buffer(const void *sendbuf, MPI_Count sendcount, const MPIR_Datatype *sendtype,
                               int dest, const void *recvbuf, MPI_Count recvcount,
                               const MPIR_Datatype *recvtype, int source)

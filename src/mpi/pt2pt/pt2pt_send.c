@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pt2pt_send.c: sends in standard, synchronous and ready mode (3.4, 4.7.2), the last as standard ones; buffered mode is in bsend.c. */
+/* pt2pt_send.c: sends in standard, synchronous and ready mode (3.4, 4.7.2), the last as standard ones; buffered
+ * mode is in bsend.c. */
 #include "config.h"
 #include "bodies.h"
 #include "pt2pt.h"

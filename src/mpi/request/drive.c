@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* drive.c: operations that go on by themselves (drive.h), advanced by the ADI after each look at the devices.
  *
- * Those that can say what they wait for sleep until it comes, so that a look at the devices costs the same however many are in flight;
- * only those that cannot are asked each time. */
+ * Those that can say what they wait for sleep until it comes, so that a look at the devices costs the same however
+ * many are in flight; only those that cannot are asked each time. */
 #include "drive.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,8 @@
 static struct MPIR_Driven *first, **last = &first;
 static bool inside;
 
-/* How many have moved: who waits for one of them must look again.  What is added meanwhile, at the end, has its turn, too. */
+/* How many have moved: who waits for one of them must look again.  What is added meanwhile, at the end, has its
+ * turn, too. */
 static int advance_all(void)
 {
     int moved = 0;

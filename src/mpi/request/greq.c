@@ -5,7 +5,8 @@
  *   UNDER_WAY --(MPI_Grequest_complete)--> COMPLETE --(completing call, MPI_Request_free)--> gone
  *   UNDER_WAY --(MPI_Request_free)--> FREED --(MPI_Grequest_complete)--> gone
  *
- * Whoever takes the last step calls free_fn.  The request's own is_complete is written by the thread that looks at it. */
+ * Whoever takes the last step calls free_fn.  The request's own is_complete is written by the thread that looks at
+ * it. */
 #include "config.h"
 #include "bodies.h"
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #include "mpi_err.h"
 #include "request.h"
 
-/* The status of a complete request.  The error field belongs to the forms that return MPI_ERR_IN_STATUS ("Return Status"), but the
- * empty status has MPI_SUCCESS there. */
+/* The status of a complete request.  The error field belongs to the forms that return MPI_ERR_IN_STATUS ("Return
+ * Status"), but the empty status has MPI_SUCCESS there. */
 static inline void take_status(const MPIR_Request *r, MPIR_Status *s)
 {
     if (!s)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* access.c: the calls that access a target: what they are given is checked, then the target's memory is used from here, or a message is
- * sent to the target (rma_remote.c). */
+/* access.c: the calls that access a target: what they are given is checked, then the target's memory is used from
+ * here, or a message is sent to the target (rma_remote.c). */
 #include "config.h"
 #include "bodies.h"
 #include <stdlib.h>
@@ -186,7 +186,8 @@ static int access_complete(MPIR_Win *win, MPIR_Request **request)
     return *request ? 0 : MPI_ERR_NO_MEM;
 }
 
-/* What the origin knows of a target that it cannot load from.  Before many bytes are sent to one of which it knows nothing, it asks. */
+/* What the origin knows of a target that it cannot load from.  Before many bytes are sent to one of which it knows
+ * nothing, it asks. */
 static int check_range(MPIR_Win *win, struct rma_target *t, MPI_Aint disp, const struct rma_side *to)
 {
     enum { MANY = 16 << 20 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* check.c: KEEL_CHECK_RMA: accesses of one epoch that conflict, found by the target.
  *
- * All accesses but those of a process to its own part go by messages then, so the target meets every one of them.  It keeps what was
- * touched, and compares each new access with that.
+ * All accesses but those of a process to its own part go by messages then, so the target meets every one of them.
+ * It keeps what was touched, and compares each new access with that.
  *
  * Invariants
- *   1. What an origin has touched is kept until it is ordered before all that follows: until the origin's flush in epochs of passive
- *      targets, until the target's fence, or the end of its exposure.
- *   2. An access belongs to the fence that its origin has left last; those of different fences do not conflict, since a process may
- *      be past a fence in which the target still is.
+ *   1. What an origin has touched is kept until it is ordered before all that follows: until the origin's flush in
+ *      epochs of passive targets, until the target's fence, or the end of its exposure.
+ *   2. An access belongs to the fence that its origin has left last; those of different fences do not conflict,
+ *      since a process may be past a fence in which the target still is.
  *   3. A touch is in the list of each page that it has bytes in. */
 #include "config.h"
 #include <stdlib.h>

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* device.c: accesses to memory that is not mapped here by the device's own put, get and update: to a target of this node by its key in the
- * control block, to one of another node by a key that it is asked for.
+/* device.c: accesses to memory that is not mapped here by the device's own put, get and update: to a target of
+ * this node by its key in the control block, to one of another node by a key that it is asked for.
  *
- * A target elsewhere is asked with the first access that the device could do.  Until its answer is there accesses go by message; so nobody
- * waits for a key.
+ * A target elsewhere is asked with the first access that the device could do.  Until its answer is there accesses
+ * go by message; so nobody waits for a key.
  *
- *   a device that needs nothing of the target (MPID_MEM_UNAIDED)   all puts and gets of contiguous memory of the target; updates, too
- *   one that does                                                  gets, and puts of RMA_AIDED_FROM bytes or more: shorter ones share
- *                                                                  messages, and a flush of the device is one more round trip
+ *   a device that needs nothing of the target (MPID_MEM_UNAIDED)   all puts and gets of contiguous memory of the
+ *                                                                  target; updates, too
+ *   one that does                                                  gets, and puts of RMA_AIDED_FROM bytes or more:
+ *                                                                  shorter ones share messages, and a flush of the
+ *                                                                  device is one more round trip
  *
- * Updates of one origin are done in their order, as messages are: what the device does waits until the one before it is done, and goes by
- * message while such are under way.  A window whose targets are updated so has no gate (update.c): MPIR_Rma_Device_updates. */
+ * Updates of one origin are done in their order, as messages are: what the device does waits until the one before
+ * it is done, and goes by message while such are under way.  A window whose targets are updated so has no gate
+ * (update.c): MPIR_Rma_Device_updates. */
 #include "config.h"
 #include <stdlib.h>
 #include "basic.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* make.c: windows are made and freed.
  *
- * The window has a communicator of its own.  The members of each node tell the first of them the sizes of their parts; it allots a
- * control block, and the memory where that is allotted here, and tells the others the names of both.  At the end all agree on
- * whether anybody has met an error: so a window is made by all or by none. */
+ * The window has a communicator of its own.  The members of each node tell the first of them the sizes of their
+ * parts; it allots a control block, and the memory where that is allotted here, and tells the others the names of
+ * both.  At the end all agree on whether anybody has met an error: so a window is made by all or by none. */
 #include "config.h"
 #include "bodies.h"
 #include <stdlib.h>
@@ -63,7 +63,8 @@ static uint64_t rounded(uint64_t n, uint64_t grain)
     return (n + grain - 1) & ~(grain - 1);
 }
 
-/* Where each part begins in the node's memory; the bytes of all.  Parts that are contiguous follow each other without a gap. */
+/* Where each part begins in the node's memory; the bytes of all.  Parts that are contiguous follow each other
+ * without a gap. */
 static uint64_t lay_out(struct rma_slot *slot, const struct part *part, int32_t n, bool contiguous)
 {
     uint64_t end = 0;
@@ -324,8 +325,8 @@ static int32_t *numbers_of(const MPIR_Comm *comm, int32_t *own)
     return granks;
 }
 
-/* Members of several jobs may all share memory: that is so if all of them know one joint segment that has those of the other jobs, and
- * those of the own job are on this node.  All find the same. */
+/* Members of several jobs may all share memory: that is so if all of them know one joint segment that has those of
+ * the other jobs, and those of the own job are on this node.  All find the same. */
 static int find_joint(MPIR_Win *win, int32_t here)
 {
     MPIR_Comm *comm = win->comm;

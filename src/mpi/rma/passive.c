@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* passive.c: passive targets: lock and unlock, flush, sync.
  *
- * On this node a lock is a matter of words (rma_lock.c).  Elsewhere the target is asked by a message; MPI_Win_lock_all asks nobody
- * there until a target is first accessed (access.c). */
+ * On this node a lock is a matter of words (rma_lock.c).  Elsewhere the target is asked by a message;
+ * MPI_Win_lock_all asks nobody there until a target is first accessed (access.c). */
 #include "config.h"
 #include "bodies.h"
 #include "rma.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rma.h: what the files of this folder share: how a window looks from inside.
  *
- * A target is reached in one of two ways, chosen when the window is made.  Where its memory is mapped here (it is this process's own, or a
- * part of the node's block) the origin loads and stores.  Else the device puts and gets where it can (device.c), and the origin sends
- * messages in the window's context (rma_remote.c), which the target executes (rma_serve.c).  Load and store, and what is executed, move and update
- * the bytes by the same functions (access.c, update.c). */
+ * A target is reached in one of two ways, chosen when the window is made.  Where its memory is mapped here (it is
+ * this process's own, or a part of the node's block) the origin loads and stores.  Else the device puts and gets
+ * where it can (device.c), and the origin sends messages in the window's context (rma_remote.c), which the target
+ * executes (rma_serve.c).  Load and store, and what is executed, move and update the bytes by the same functions
+ * (access.c, update.c). */
 #ifndef RMA_H
 #define RMA_H
 
@@ -196,8 +197,8 @@ struct rma_update {
 };
 /* Can it be done?  Returns an error class (recorded). */
 int MPIR_Rma_Update_of(struct rma_update *u, const MPIR_Op *op, uint32_t basic);
-/* Elements of the target's layout, in the order of the packed form, with those of `in` (packed; not read by MPI_NO_OP); old values go
- * to `old` (packed) unless it is NULL. */
+/* Elements of the target's layout, in the order of the packed form, with those of `in` (packed; not read by
+ * MPI_NO_OP); old values go to `old` (packed) unless it is NULL. */
 void MPIR_Rma_Update(struct rma *r, struct rma_slot *s, const struct rma_update *u, char *target,
                      const struct MPIR_DATATYPE *layout, int64_t count, const void *in, void *old);
 /* Compare and swap; sizes up to RMA_WIDTH_MAX. */
@@ -208,10 +209,12 @@ int MPIR_Rma_Swap_check(const MPIR_Datatype *type);
 /* dynamic.c: is [at, at + n) attached? */
 bool MPIR_Rma_Attached(const struct rma *r, const char *at, int64_t n);
 
-/* access.c: where element 0 is (behind t->base, which may be NULL); false: the range leaves the target's part (recorded). */
+/* access.c: where element 0 is (behind t->base, which may be NULL); false: the range leaves the target's part
+ * (recorded). */
 bool MPIR_Rma_Place(struct rma *r, const struct rma_target *t, int64_t disp,
                     const struct MPIR_DATATYPE *layout, int64_t count, char **place);
-/* The bytes of a layout that `count` elements touch: from *first, relative to element 0, to *end. False: beyond 63 bits. */
+/* The bytes of a layout that `count` elements touch: from *first, relative to element 0, to *end. False: beyond 63
+ * bits. */
 bool MPIR_Rma_Span(const struct MPIR_DATATYPE *layout, int64_t count, int64_t *first, int64_t *end);
 
 /* rma_remote.c: origin's half.  `user` (may be NULL): an R form's request to be made. */
@@ -317,7 +320,8 @@ void MPIR_Rma_Check_forget(struct rma *r, int32_t source, uint32_t fences);
 void MPIR_Rma_Check_end(struct rma *r);
 /* The call that makes messages of a kind. */
 extern const char *const MPIR_Rma_call[];
-/* What an origin sends apart has RMA_TAG_DATA in its tag, which tells it from answers of the same pair the other way round. */
+/* What an origin sends apart has RMA_TAG_DATA in its tag, which tells it from answers of the same pair the other
+ * way round. */
 enum { RMA_TAG_AM = 0, RMA_TAG_POST = 1, RMA_TAG_DONE = 2, RMA_TAG_FIRST = 16, RMA_TAG_DATA = 1 << 28 };
 static inline int RMA_next_tag(struct rma *r)
 {

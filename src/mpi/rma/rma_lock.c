@@ -2,14 +2,15 @@
 /* rma_lock.c: locks of the parts of a node, which are words in its control block.  The target takes no part.
  *
  *   the word of a part   how many have it shared, or ALONE; WAITED: somebody sleeps on it
- *   the node's word      how many have all parts (MPI_Win_lock_all), and how many have, or wait for, one part alone; never both
+ *   the node's word      how many have all parts (MPI_Win_lock_all), and how many have, or wait for, one part
+ *                        alone; never both
  *
  * Invariants
- *   1. Who wants a part alone is counted in the node's word first.  So MPI_Win_lock_all looks at one word, however many parts there are,
- *      and the parts' words only tell those apart that name a part.
+ *   1. Who wants a part alone is counted in the node's word first.  So MPI_Win_lock_all looks at one word, however
+ *      many parts there are, and the parts' words only tell those apart that name a part.
  *   2. Who goes sets no WAITED and, if it leaves the word free, wakes all that sleep there; each of them looks again.
- *   3. A process of another node is represented by the target itself (rma_serve.c), which tries now and then; `wants` tells who frees the
- *      word that the target is to be woken.
+ *   3. A process of another node is represented by the target itself (rma_serve.c), which tries now and then;
+ *      `wants` tells who frees the word that the target is to be woken.
  *   4. Nobody waits for ever for a lost process: the wait ends with an error once a member of this node is gone. */
 #include "config.h"
 #include <sched.h>

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rma_remote.c: the origin's half of operations on memory that is not mapped here.
  *
- * An operation is a message to the target (struct rma_msg) in the window's context.  Up to RMA_INLINE bytes of data travel in it, more
- * in a message of their own, straight from the user's buffer.  What comes back is received straight into the user's buffer; the
- * receive is posted first, with a tag that no other operation under way has.  The messages of a process are executed in the order in
- * which it sent them, as far as order matters (rma_serve.c); so the answer to a flush tells that all before it is done.
+ * An operation is a message to the target (struct rma_msg) in the window's context.  Up to RMA_INLINE bytes of
+ * data travel in it, more in a message of their own, straight from the user's buffer.  What comes back is received
+ * straight into the user's buffer; the receive is posted first, with a tag that no other operation under way has.
+ * The messages of a process are executed in the order in which it sent them, as far as order matters
+ * (rma_serve.c); so the answer to a flush tells that all before it is done.
  *
- * Short messages that nothing comes back for wait for others, at most RMA_BATCH bytes for a target, and go together.  Every epoch ends
- * with a message that is answered, and so does every flush; so none is left.
+ * Short messages that nothing comes back for wait for others, at most RMA_BATCH bytes for a target, and go
+ * together.  Every epoch ends with a message that is answered, and so does every flush; so none is left.
  *
  * A datatype that has gaps is told to a target once, by number; the origin forgets the oldest of RMA_KNOWN_TYPES. */
 #include "config.h"
@@ -73,7 +74,8 @@ static bool is_over(const struct rma_out *out)
     return atomic_load_explicit(&out->request.is_complete, memory_order_acquire) != 0;
 }
 
-/* The first error of those of a rank, or of all (-1), that are over; they are forgotten but for those that a thread waits for. */
+/* The first error of those of a rank, or of all (-1), that are over; they are forgotten but for those that a
+ * thread waits for. */
 static int rma_remote_collect(MPIR_Win *win, int32_t rank)
 {
     struct rma *r = win->rma;
@@ -217,7 +219,8 @@ void MPIR_Rma_Touch(MPIR_Win *win, struct rma_target *t)
     win->rma->touched = t;
 }
 
-/* That tells by itself that it is done: what is refused is answered with less than was wanted.  A conflict is not refused (check.c). */
+/* That tells by itself that it is done: what is refused is answered with less than was wanted.  A conflict is not
+ * refused (check.c). */
 static bool is_answered(const struct rma *r, const struct rma_msg *m)
 {
     return !r->checks && (m->kind == RMA_GET || m->kind == RMA_GET_ACCUMULATE || m->kind == RMA_COMPARE_SWAP);
@@ -379,7 +382,7 @@ static int rma_remote_describe(MPIR_Win *win, struct rma_target *t, struct rma_m
     return 0;
 }
 
-/* ---- Operations --------------------------------------------------------------------------------------------------- */
+/* ---- Operations ---------------------------------------------------------------------------------------------- */
 
 int MPIR_Rma_Remote_put(MPIR_Win *win, struct rma_target *t, int64_t disp, const struct rma_side *from,
                         const struct rma_side *to, MPIR_Request **user)
@@ -468,7 +471,7 @@ int MPIR_Rma_Remote_swap(MPIR_Win *win, struct rma_target *t, int64_t disp, cons
     return send_data(win, t, &m, &from, &none);
 }
 
-/* ---- Synchronization ---------------------------------------------------------------------------------------------- */
+/* ---- Synchronization ----------------------------------------------------------------------------------------- */
 
 static int rma_remote_ask(MPIR_Win *win, struct rma_target *t, struct rma_msg *m, struct rma_ack **acks)
 {

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rma_serve.c: the target's half of operations that come as messages (rma_remote.c).
  *
- * A ring of receives takes the messages of all origins.  Each is executed when its turn comes, in whatever call of MPI this process is:
+ * A ring of receives takes the messages of all origins.  Each is executed when its turn comes, in whatever call of
+ * MPI this process is:
  * its receive is watched, and what is complete is advanced after the next look at the devices (drive.h).
  *
  *   a message   received, with others --(turn)--> executed; behind the last one the place is received into again
- *   what lasts longer (struct incoming): data that come apart --> executed; an answer on its way; a lock that is not free; a flush behind
- *   data that are still to come
+ *   what lasts longer (struct incoming): data that come apart --> executed; an answer on its way; a lock that is
+ *   not free; a flush behind data that are still to come
  *
  * Invariants
- *   1. Messages have their turns in the order in which they came, so those of one origin in the order in which it sent them.
- *   2. While an update's or a datatype's data are still to come, the origin's later messages wait, and all behind them: updates of one
- *      origin are done in order.  The data need no turn, so they do come.
- *   3. A flush is answered when nothing of its origin is still to come; what was refused since the last one is told with it.
+ *   1. Messages have their turns in the order in which they came, so those of one origin in the order in which it
+ *      sent them.
+ *   2. While an update's or a datatype's data are still to come, the origin's later messages wait, and all behind
+ *      them: updates of one origin are done in order.  The data need no turn, so they do come.
+ *   3. A flush is answered when nothing of its origin is still to come; what was refused since the last one is
+ *      told with it.
  *   4. An incoming is freed only when it is ready, that is while no list of driven ones has it. */
 #include "config.h"
 #include <stdio.h>
@@ -169,7 +172,8 @@ static void rma_serve_answer(struct rma *r, struct incoming *in, const void *byt
     rma_serve_watch(r, &in->bell);
 }
 
-/* At once where that can be.  The bytes last: they are in `room` (NULL, or freed), or few, which are copied, or the window's. */
+/* At once where that can be.  The bytes last: they are in `room` (NULL, or freed), or few, which are copied, or
+ * the window's. */
 static void reply(struct rma *r, int32_t source, const struct rma_msg *m, const void *bytes, int64_t len,
                   void *room)
 {
@@ -418,7 +422,8 @@ static void give_key(struct rma *r, int32_t source, const struct rma_msg *m)
     reply(r, source, m, key, MPIR_Rma_Device_key(r, key), key);
 }
 
-/* Does something of the same origin before it (or anywhere: before is NULL) still come?  blocks: such that later messages must wait. */
+/* Does something of the same origin before it (or anywhere: before is NULL) still come?  blocks: such that later
+ * messages must wait. */
 static bool comes(const struct rma *r, const struct incoming *before, int32_t source, bool blocks)
 {
     for (const struct incoming *in = r->serve->first; in && in != before; in = in->next)
@@ -479,7 +484,7 @@ static void execute(struct rma *r, int32_t source, const struct rma_msg *m, cons
     }
 }
 
-/* ---- Going on ----------------------------------------------------------------------------------------------------- */
+/* ---- Going on ------------------------------------------------------------------------------------------------ */
 
 /* Its data are there. */
 static void came(struct rma *r, struct incoming *in)
@@ -579,7 +584,7 @@ static void serve(struct rma *r)
     }
 }
 
-/* ---- Beginning and end --------------------------------------------------------------------------------------------- */
+/* ---- Beginning and end --------------------------------------------------------------------------------------- */
 
 int MPIR_Rma_Serve_begin(MPIR_Win *win)
 {

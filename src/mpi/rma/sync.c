@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sync.c: active targets: fence, and post-start-complete-wait; and completion, which all kinds of synchronization share.
+/* sync.c: active targets: fence, and post-start-complete-wait; and completion, which all kinds of synchronization
+ * share.
  *
- * A fence completes what this process has begun and meets the others. Post and complete are empty messages in the window's context, one
- * for each pair. */
+ * A fence completes what this process has begun and meets the others. Post and complete are empty messages in the
+ * window's context, one for each pair. */
 #include "config.h"
 #include "bodies.h"
 #include <stdlib.h>

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* update.c: accumulates, element by element, each as one step.
  *
- * One mechanism for an element of a window, which follows from its type and address alone, so that all who update it agree, whether they
- * load and store or are served: elements of 1, 2, 4 or 8 bytes that lie aligned are updated by the processor, others under a
- * lock that their address chooses (struct rma_slot).  A process that has its target alone needs neither.
+ * One mechanism for an element of a window, which follows from its type and address alone, so that all who update
+ * it agree, whether they load and store or are served: elements of 1, 2, 4 or 8 bytes that lie aligned are updated
+ * by the processor, others under a lock that their address chooses (struct rma_slot).  A process that has its
+ * target alone needs neither.
  *
  * Many elements at once are updated by a kernel, behind the gate of the part:
- *   1. Who updates a few says so in its own `busy` first, and then looks at the part's gate, with no fence in between; it goes on if the
- *      gate is open, else it takes that back and waits.
- *   2. Who updates many closes the gate, which is a lock, has all processes of the node make visible what they have stored
- *      (MPID_Show_stores), and waits until none is busy.  So whoever had found the gate open has ended.
+ *   1. Who updates a few says so in its own `busy` first, and then looks at the part's gate, with no fence in
+ *      between; it goes on if the gate is open, else it takes that back and waits.
+ *   2. Who updates many closes the gate, which is a lock, has all processes of the node make visible what they
+ *      have stored (MPID_Show_stores), and waits until none is busy.  So whoever had found the gate open has ended.
  *   3. Nobody is busy while it waits for a gate, or has closed one.
- * A device that updates elements by itself knows nothing of gates: where there may be one (rma.elementwise), none is ever closed. */
+ * A device that updates elements by itself knows nothing of gates: where there may be one (rma.elementwise), none
+ * is ever closed. */
 #include "config.h"
 #include <string.h>
 #include "basic.h"

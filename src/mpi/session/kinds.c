@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* kinds.c: the kinds of memory that buffers may lie in: mpi_memory_alloc_kinds (12.4.3).
  *
- * What the standard defines is supported in any combination; and a device's memory where src/mpi/memory has its kind, with the restrictors
- * of "Memory Allocation Kinds" (MPI Forum, a side document). */
+ * What the standard defines is supported in any combination; and a device's memory where src/mpi/memory has its
+ * kind, with the restrictors of "Memory Allocation Kinds" (MPI Forum, a side document). */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,8 @@ static bool is_supported(const char *at, size_t n)
     return true;
 }
 
-/* The next element of a list, without the spaces around it: its length, -1 behind the last.  *list goes on behind it. */
+/* The next element of a list, without the spaces around it: its length, -1 behind the last.  *list goes on behind
+ * it. */
 static int next(const char **list, const char **element)
 {
     if (!*list)

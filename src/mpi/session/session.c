@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* session.c: sessions begin and end (12.3.1), each for itself: neither waits for another process, but for what this one has sent.
+/* session.c: sessions begin and end (12.3.1), each for itself: neither waits for another process, but for what
+ * this one has sent.
  *
- * A session that ends has no synchronization to do: when its messages have left this process nobody needs it any more, and
- * that the others have received them is their affair.  What the program has not freed of its communicators goes with it. */
+ * A session that ends has no synchronization to do: when its messages have left this process nobody needs it any
+ * more, and that the others have received them is their affair.  What the program has not freed of its
+ * communicators goes with it. */
 #include <stdlib.h>
 #include <string.h>
 #include "bodies.h"

@@ -3,13 +3,16 @@
  *
  *   1. Each process opens what reaches other jobs; the root gathers what others must be told of each member (a record).
  *   2. The root finds the other group's root; the two exchange their tables of records over the link between them.
- *   3. The root tells its group the other's table: each process introduces all of them to its ADI.  From here on any two can talk.
- *   4. If one of the roots could make a joint segment (mpid.h), each process that is on its node opens it.  On each other node that both groups
- *      have, a process makes one.  Both groups agree whether all have succeeded, and keep all of them or drop all.
- *   5. The roots agree on the context of a communicator of the two alone, by which the groups make their intercommunicator as
- *      MPI_Intercomm_create does.
+ *   3. The root tells its group the other's table: each process introduces all of them to its ADI.  From here on
+ *      any two can talk.
+ *   4. If one of the roots could make a joint segment (mpid.h), each process that is on its node opens it.  On
+ *      each other node that both groups have, a process makes one.  Both groups agree whether all have succeeded, and
+ *      keep all of them or drop all.
+ *   5. The roots agree on the context of a communicator of the two alone, by which the groups make their
+ *      intercommunicator as MPI_Intercomm_create does.
  *
- * A process that fails says so in the next step that all of the group take part in; a root that fails hangs up, and so the other one does. */
+ * A process that fails says so in the next step that all of the group take part in; a root that fails hangs up,
+ * and so the other one does. */
 #include "meet.h"
 #include <stdlib.h>
 #include <string.h>
@@ -141,8 +144,8 @@ static bool share_elsewhere(const struct MPIR_RECORDS *mine, const struct MPIR_R
     return false;
 }
 
-/* The root of the smaller group (or the one with the smaller name) makes the segment, unless all processes are of one job, or have one
- * already: of larger groups that is known only when all have opened it. */
+/* The root of the smaller group (or the one with the smaller name) makes the segment, unless all processes are of
+ * one job, or have one already: of larger groups that is known only when all have opened it. */
 static int make_shared(struct link *l, const struct MPIR_RECORDS *mine, const struct MPIR_RECORDS *theirs,
                        struct shared *s)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* port.c: ports and what goes through them: MPI_Open_port, MPI_Close_port, MPI_Comm_accept, MPI_Comm_connect, MPI_Comm_join. */
+/* port.c: ports and what goes through them: MPI_Open_port, MPI_Close_port, MPI_Comm_accept, MPI_Comm_connect,
+ * MPI_Comm_join. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>

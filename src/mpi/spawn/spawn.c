@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* spawn.c: MPI_Comm_spawn, MPI_Comm_spawn_multiple, MPI_Comm_get_parent.
  *
- * A spawned job has an mpiexec of its own, which the root starts with the commands as sections of its command line, so whatever
- * mpiexec can do with a program (hosts, cores, working directories) is done for spawned ones, too, and it makes no difference who has started the spawning
- * job.  The root opens a port and leaves its name in KEEL_PARENT; MPI_Init of the children connects to it.
+ * A spawned job has an mpiexec of its own, which the root starts with the commands as sections of its command
+ * line, so whatever mpiexec can do with a program (hosts, cores, working directories) is done for spawned ones,
+ * too, and it makes no difference who has started the spawning job.  The root opens a port and leaves its name in
+ * KEEL_PARENT; MPI_Init of the children connects to it.
  *
- * That mpiexec has the other end of a socket of the root's as long as it lives (util/start_job.h): so the root learns that nobody will come any more.  When the
- * root has disconnected from all of the job's processes, it tells mpiexec through that socket that the job is independent, and closes it. */
+ * That mpiexec has the other end of a socket of the root's as long as it lives (util/start_job.h): so the root
+ * learns that nobody will come any more.  When the root has disconnected from all of the job's processes, it tells
+ * mpiexec through that socket that the job is independent, and closes it. */
 #define _GNU_SOURCE
 #include "config.h"
 #include <errno.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* spawn_link.c: ports and the connections through them (spawn_link.h).
  *
- * A port name is  keel:SECRET:PORT:HOST:ADDRESS,ADDRESS,...  with a secret of 16 bytes and a number for the host, both in hexadecimal, and
- * the addresses at which the port listens.  Who has the name proves that it knows the secret, and so does who answers (util/auth.h).  On
- * the wire:
+ * A port name is  keel:SECRET:PORT:HOST:ADDRESS,ADDRESS,...  with a secret of 16 bytes and a number for the host,
+ * both in hexadecimal, and the addresses at which the port listens.  Who has the name proves that it knows the
+ * secret, and so does who answers (util/auth.h).  On the wire:
  *   from who accepts    HELLO: "keelport", a nonce of 32 bytes
  *   from who connects   a nonce of 32 bytes, its proof of 32
  *   from who accepts    its proof
- * What follows is exclusive-ored with bytes that follow from the secret, both nonces and the side that sends: the keys of the jobs, which
- * are among it, are not told to who listens. */
+ * What follows is exclusive-ored with bytes that follow from the secret, both nonces and the side that sends: the
+ * keys of the jobs, which are among it, are not told to who listens. */
 #define _GNU_SOURCE
 #include "spawn_link.h"
 #include <arpa/inet.h>
@@ -37,8 +37,8 @@ static int broken(const char *what)
     return MPIR_Err(MPI_ERR_PORT, NULL, "the connection to the other group %s", what);
 }
 
-/* Until the socket is ready, or patience ends.  The devices are looked at meanwhile: other processes may need this one's answer before
- * they come. */
+/* Until the socket is ready, or patience ends.  The devices are looked at meanwhile: other processes may need this
+ * one's answer before they come. */
 static int spawn_link_wait_for(int fd, short events, const struct patience *how)
 {
     struct pollfd p = { .fd = fd, .events = events };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* spawn_link.h: a connection between two processes that do not know each other yet: roots of groups that connect, parent and child, the two of
- * MPI_Comm_join.  It lasts until the groups have been introduced to each other; from then on messages go the ADI's ways. */
+/* spawn_link.h: a connection between two processes that do not know each other yet: roots of groups that connect,
+ * parent and child, the two of MPI_Comm_join.  It lasts until the groups have been introduced to each other; from
+ * then on messages go the ADI's ways. */
 #ifndef SPAWN_LINK_H
 #define SPAWN_LINK_H
 
@@ -28,8 +29,8 @@ struct port {
     uint8_t secret[KU_SECRET_BYTES];
 };
 
-/* What ends a wait early: `gone` (may be NULL) is asked every few milliseconds and returns an error class, recorded, or 0; `until` is a
- * time of ku_clock_ns, 0: never. */
+/* What ends a wait early: `gone` (may be NULL) is asked every few milliseconds and returns an error class,
+ * recorded, or 0; `until` is a time of ku_clock_ns, 0: never. */
 struct patience {
     int (*gone)(void *arg);
     void *arg;

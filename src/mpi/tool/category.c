@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* category.c: categories: the areas that tables of knobs, counters and events name.  "mpid.tcp" lies in "mpid"; all lie in the
- * first one, which also has what names no area that is known here. */
+/* category.c: categories: the areas that tables of knobs, counters and events name.  "mpid.tcp" lies in "mpid";
+ * all lie in the first one, which also has what names no area that is known here. */
 #include "config.h"
 #include "mpit.h"
 #include "bodies.h"

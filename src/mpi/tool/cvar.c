@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cvar.c: control variables: the rows of knobs.
  *
- * A knob without `changed` is read when MPI starts: it can be written while MPI does not run, and not now while it does.  One
- * that is read once can be written until it has been read. */
+ * A knob without `changed` is read when MPI starts: it can be written while MPI does not run, and not now while it
+ * does.  One that is read once can be written until it has been read. */
 #include "config.h"
 #include "mpit.h"
 #include "bodies.h"
@@ -56,7 +56,8 @@ int MPIR_T_cvar_get_num(int *num_cvar)
     return MPI_SUCCESS;
 }
 
-/* What the row says, and what a tool and a user must know beside: the variable, the unit, the range, when it may be set. */
+/* What the row says, and what a tool and a user must know beside: the variable, the unit, the range, when it may
+ * be set. */
 static void cvar_describe(const struct ku_knob *row, char *text, size_t cap)
 {
     int n = snprintf(text, cap, "%s; KEEL_%s", row->help, row->name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* enum.c: enumerations: the words of knobs, of states, and of the elements of events.  The handle of one is the address of its
- * row, which is looked for among all rows before it is followed. */
+/* enum.c: enumerations: the words of knobs, of states, and of the elements of events.  The handle of one is the
+ * address of its row, which is looked for among all rows before it is followed. */
 #include "config.h"
 #include "mpit.h"
 #include "bodies.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpit.h: what the files of MPI_T share.
  *
- * Nothing here exists until MPI_T_init_thread: variables, events and categories are the rows of src/util/knob.h, counter.h and
- * event.h, looked at when somebody asks.  What MPI_T makes are handles: objects in slabs, whose handles carry a generation,
- * so that a freed or made-up one is found out.  The last MPI_T_finalize frees all of them. */
+ * Nothing here exists until MPI_T_init_thread: variables, events and categories are the rows of src/util/knob.h,
+ * counter.h and event.h, looked at when somebody asks.  What MPI_T makes are handles: objects in slabs, whose
+ * handles carry a generation, so that a freed or made-up one is found out.  The last MPI_T_finalize frees all of
+ * them. */
 #ifndef MPIR_MPIT_H
 #define MPIR_MPIT_H
 

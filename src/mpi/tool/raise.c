@@ -3,10 +3,11 @@
  *
  * Invariants
  *   1. A row is `heard` while a registration that is not freed has a callback for it; only then does the library tell.
- *   2. The library tells in the middle of its own work, so a callback may call MPI_T alone: MPI_T_CB_REQUIRE_MPI_RESTRICTED.  Of a
- *      registration's callbacks the one of the lowest level from that on is called.  A registration that has
- *      none of those loses the event, and counts it for its dropped-handler.
- *   3. A registration freed while callbacks run leaves the list, and its free-callback is called, when none runs any more. */
+ *   2. The library tells in the middle of its own work, so a callback may call MPI_T alone:
+ *      MPI_T_CB_REQUIRE_MPI_RESTRICTED.  Of a registration's callbacks the one of the lowest level from that on is
+ *      called.  A registration that has none of those loses the event, and counts it for its dropped-handler.
+ *   3. A registration freed while callbacks run leaves the list, and its free-callback is called, when none runs
+ *      any more. */
 #include "config.h"
 #include "mpit.h"
 #include "bodies.h"

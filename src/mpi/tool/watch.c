@@ -2,11 +2,11 @@
 /* watch.c: handles of performance variables: to start, stop, read, write and reset.
  *
  * Invariants
- *   1. What the library counts only grows and is never reset; a handle keeps what the count was when it started or was reset
- *      (`base`), and what it had seen when it stopped (`seen`).  So sessions know nothing of each other.
- *   2. A high or low mark is one for the whole library, of the time since somebody looked.  Whoever looks gives what it shows to
- *      all handles that are started, and begins it anew (share_mark); so a handle has in `seen` the extreme of its own
- *      time alone.
+ *   1. What the library counts only grows and is never reset; a handle keeps what the count was when it started or
+ *      was reset (`base`), and what it had seen when it stopped (`seen`).  So sessions know nothing of each other.
+ *   2. A high or low mark is one for the whole library, of the time since somebody looked.  Whoever looks gives
+ *      what it shows to all handles that are started, and begins it anew (share_mark); so a handle has in `seen` the
+ *      extreme of its own time alone.
  *   3. What is only shown (states, levels, sizes, shares) is asked for when it is read. */
 #include "config.h"
 #include "mpit.h"

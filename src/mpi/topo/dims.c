@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dims.c: MPI_Dims_create: the division of n into k factors that are as close to each other as possible.
  *
- * Of all divisions d[0] >= d[1] >= ... >= d[k-1] with the product n the one with the smallest d[0] - d[k-1]; of these the
- * first in lexicographic order, that is with the smallest largest factor, and so on.  It is found by going through the
- * divisions in that order, so that a later one counts only if its difference is smaller, which leaves few to look at: all
- * factors must lie within that difference of the largest. */
+ * Of all divisions d[0] >= d[1] >= ... >= d[k-1] with the product n the one with the smallest d[0] - d[k-1]; of
+ * these the first in lexicographic order, that is with the smallest largest factor, and so on.  It is found by
+ * going through the divisions in that order, so that a later one counts only if its difference is smaller, which
+ * leaves few to look at: all factors must lie within that difference of the largest. */
 #include <stdlib.h>
 #include "bodies.h"
 #include "process_topology.h"

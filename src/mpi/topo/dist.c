@@ -2,8 +2,9 @@
 /* dist.c: distributed graph topologies: a process keeps its own edges.
  *
  * MPI_Dist_graph_create brings each edge to its two ends: who knows edges of a process sends it one message, and a
- * reduction tells each process how many will come, so that nobody sends a message of nothing.  Edges of one process are kept in the
- * order of who told them and then in the order in which he did: so the k-th edge from a to b is the same one on both.
+ * reduction tells each process how many will come, so that nobody sends a message of nothing.  Edges of one
+ * process are kept in the order of who told them and then in the order in which he did: so the k-th edge from a to
+ * b is the same one on both.
  *
  * If ranks are reordered, the edges of rank r go to the process that has got rank r. */
 #include "topo.h"
@@ -96,7 +97,8 @@ static int check_ranks(const MPIR_Comm *comm, const int *ranks, int64_t n, const
 
 /* ---- MPI_Dist_graph_create_adjacent ------------------------------------------------------------------------------
  *
- * That each edge is there on both of its processes is not looked at: the graph may be one that is only asked for its neighbors. */
+ * That each edge is there on both of its processes is not looked at: the graph may be one that is only asked for
+ * its neighbors. */
 
 struct adjacent {
     int in, out;
@@ -135,8 +137,8 @@ static MPIR_Topo *copy_adjacent(const struct adjacent *a, bool weighted)
     return t;
 }
 
-/* The lists of rank r, which the process with that rank in comm has passed, to the one that has got it: a header, then the
- * object's data. */
+/* The lists of rank r, which the process with that rank in comm has passed, to the one that has got it: a header,
+ * then the object's data. */
 static int hand_over(MPIR_Comm *comm, const int32_t *order, MPIR_Topo **topo)
 {
     MPIR_Datatype *type = MPIR_Datatype_predefined(KEEL_MPI_INT32_T);
@@ -211,7 +213,7 @@ int MPIR_Dist_graph_create_adjacent(MPIR_Comm *comm_old, int indegree, const int
     return err ? err : MPIR_Comm_set_info(*comm_dist_graph, info);
 }
 
-/* ---- MPI_Dist_graph_create ---------------------------------------------------------------------------------------- */
+/* ---- MPI_Dist_graph_create ----------------------------------------------------------------------------------- */
 
 /* One end of an edge on its way to the process that it is about. */
 struct end {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fit.c: dividing a graph into parts of given sizes.
  *
- * Several divisions are tried: vertices in ascending order cut into pieces, the same of orders that the caller knows to be good
- * ones, and parts that grow from a vertex by the neighbor that has most to do with them (of several the one that has been a
- * neighbor for longest, which makes compact parts in a grid; or the one that has least to do with what is left).  The best of these, and the
- * division that is there already, are then improved by swapping pairs as long as that helps.  All work is counted, so
- * that a large graph gets less of it, and the same on all processes. */
+ * Several divisions are tried: vertices in ascending order cut into pieces, the same of orders that the caller
+ * knows to be good ones, and parts that grow from a vertex by the neighbor that has most to do with them (of
+ * several the one that has been a neighbor for longest, which makes compact parts in a grid; or the one that has
+ * least to do with what is left).  The best of these, and the division that is there already, are then improved by
+ * swapping pairs as long as that helps.  All work is counted, so that a large graph gets less of it, and the same
+ * on all processes. */
 #include "fit.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fit.h: divide the vertices of a weighted graph into parts of given sizes, so that little leads from part to part.  Knows
- * nothing of MPI; the same input gives the same result everywhere. */
+/* fit.h: divide the vertices of a weighted graph into parts of given sizes, so that little leads from part to
+ * part.  Knows nothing of MPI; the same input gives the same result everywhere. */
 #ifndef TOPO_FIT_H
 #define TOPO_FIT_H
 
@@ -31,13 +31,14 @@ void MPIR_Fit_free(struct fit_graph *g);
 /* Twice the weight of all edges between different parts. */
 int64_t MPIR_Fit_cut(const struct fit_graph *g, const int32_t *part);
 
-/* Orders of the vertices in which neighbors are close: `next` writes another one, a permutation, or says there is none. */
+/* Orders of the vertices in which neighbors are close: `next` writes another one, a permutation, or says there is
+ * none. */
 struct fit_orders {
     bool (*next)(struct fit_orders *o, int32_t *order);
 };
 
-/* part[v], 0 to nparts - 1, is changed only if the result is better; the parts keep their sizes, none of which is 0.  Returns false without
- * memory. */
+/* part[v], 0 to nparts - 1, is changed only if the result is better; the parts keep their sizes, none of which is
+ * 0.  Returns false without memory. */
 bool MPIR_Fit(const struct fit_graph *g, int32_t nparts, struct fit_orders *orders, int32_t *part);
 
 #endif

@@ -61,8 +61,8 @@ int MPIR_Topo_largest(MPIR_Comm *comm, int err, uint32_t *values, int n);
 /* Before anything else is exchanged: an error of one process is one of all, and arguments that differ are, too. */
 int MPIR_Topo_agree(MPIR_Comm *comm, int err, const struct topo_same *same, int n);
 
-/* A communicator of comm's processes order[0 .. size - 1] (NULL: its first `size`) with the topology, which is taken over,
- * also on an error.  err: what this process has met so far.  Collective. */
+/* A communicator of comm's processes order[0 .. size - 1] (NULL: its first `size`) with the topology, which is
+ * taken over, also on an error.  err: what this process has met so far.  Collective. */
 int MPIR_Topo_create(MPIR_Comm *comm, int32_t size, const int32_t *order, MPIR_Topo *topo, int err,
                      MPIR_Comm **newcomm);
 

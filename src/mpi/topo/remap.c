@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* remap.c: reordering.  The graph is divided among the nodes, each node's part among its packages, NUMA nodes and caches
- * of level 3 where ranks are bound to these, and what is left goes in ascending order.
+/* remap.c: reordering.  The graph is divided among the nodes, each node's part among its packages, NUMA nodes and
+ * caches of level 3 where ranks are bound to these, and what is left goes in ascending order.
  *
  * Invariants
- *   1. What lies between nodes weighs no more than if each process kept its rank, and each keeps it if it weighs as much.
+ *   1. What lies between nodes weighs no more than if each process kept its rank, and each keeps it if it weighs
+ *      as much.
  *   2. The division among nodes depends on what all processes know; that inside a node on what its processes know of
  *      each other.  So each process can find its own new rank by itself (MPI_Cart_map), and it is the same that it gets
  *      from the collective calls, in which one process works for all. */
@@ -265,7 +266,8 @@ int MPIR_Remap_own(MPIR_Comm *comm, const MPIR_Topo *t, int32_t n, int *newrank)
 
 /* ---- One process for all --------------------------------------------------------------------------------------- */
 
-/* Is it plain to all processes that there is nothing to choose?  They are all on one node, and nothing tells them apart. */
+/* Is it plain to all processes that there is nothing to choose?  They are all on one node, and nothing tells them
+ * apart. */
 static bool nothing_to_choose(const MPIR_Comm *comm, const struct place *places)
 {
     for (int32_t i = 1; i < comm->adi.size; i++)

@@ -6,8 +6,8 @@
 #include "fit.h"
 #include "process_topology.h"
 
-/* Ranks 0 to n - 1 of a communicator with the topology, a grid or a graph, for the first n processes of comm: (*order)[r] is
- * the one that gets rank r; *order is to be freed, NULL if each keeps its own.  Collective. */
+/* Ranks 0 to n - 1 of a communicator with the topology, a grid or a graph, for the first n processes of comm:
+ * (*order)[r] is the one that gets rank r; *order is to be freed, NULL if each keeps its own.  Collective. */
 int MPIR_Remap(MPIR_Comm *comm, const MPIR_Topo *t, int32_t n, int32_t **order);
 /* The same for all of comm, where each process knows some edges of the graph. */
 int MPIR_Remap_lines(MPIR_Comm *comm, const struct fit_line *lines, int64_t nlines, int32_t **order);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tiles.c: orders of the cells of a grid in which consecutive pieces are blocks: it is divided into tiles of as many cells as a
- * node has processes, and goes through one tile after the other. */
+/* tiles.c: orders of the cells of a grid in which consecutive pieces are blocks: it is divided into tiles of as
+ * many cells as a node has processes, and goes through one tile after the other. */
 #include "tiles.h"
 #include <stdlib.h>
 #include <string.h>

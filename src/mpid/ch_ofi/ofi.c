@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ofi.c: the device over libfabric, a plug-in.  What is not libfabric's is in src/mpid/rdm.
  *
- * A provider is chosen by what it can do: reliable datagrams (FI_EP_RDM) with FI_MSG, and FI_RMA if there is.  Of those that
- * libfabric lists, in its order, the first that opens is taken.
+ * A provider is chosen by what it can do: reliable datagrams (FI_EP_RDM) with FI_MSG, and FI_RMA if there is.  Of
+ * those that libfabric lists, in its order, the first that opens is taken.
  *
- * Packets are received into slabs.  Where the provider has FI_MULTI_RECV and completes in order a slab takes many of them; else
- * one.  (ofi_rxm, which does not complete in order, says that it has let a slab go while a longer packet still comes into it.)  A slab is posted
- * again when the provider has let it go and all packets in it have been handed up; if that lasts, another takes its place.
+ * Packets are received into slabs.  Where the provider has FI_MULTI_RECV and completes in order a slab takes many
+ * of them; else one.  (ofi_rxm, which does not complete in order, says that it has let a slab go while a longer
+ * packet still comes into it.)  A slab is posted again when the provider has let it go and all packets in it have
+ * been handed up; if that lasts, another takes its place.
  *
- * What ofi_rxm does not send at once its receiver fetches.  A card serves that; without one the sender's processor does, in libfabric, and
- * what was sent would wait until this process calls it: then packets are so short that none has to be fetched.
+ * What ofi_rxm does not send at once its receiver fetches.  A card serves that; without one the sender's processor
+ * does, in libfabric, and what was sent would wait until this process calls it: then packets are so short that
+ * none has to be fetched.
  *
- * What has ended in an error is never posted again, neither a slab nor an operation.  ofi_rxm fetches a long packet in several reads, and
- * when its sender dies each of them is told as the end of the same receive: the later ones would be taken for the end of the next. */
+ * What has ended in an error is never posted again, neither a slab nor an operation.  ofi_rxm fetches a long
+ * packet in several reads, and when its sender dies each of them is told as the end of the same receive: the later
+ * ones would be taken for the end of the next. */
 #include <errno.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
@@ -158,7 +161,8 @@ static void ofi_forget(struct dev_remote *r)
     (void)r;
 }
 
-/* Where the provider wants local memory registered: for this operation.  A cache of registrations is the provider's, if it has one. */
+/* Where the provider wants local memory registered: for this operation.  A cache of registrations is the
+ * provider's, if it has one. */
 static dev_status take_local(struct ofi *o, struct rdm_op *op, void *local, size_t len)
 {
     op->local = o->local_mr ? register_memory(o, local, len, FI_READ | FI_WRITE) : NULL;
@@ -200,8 +204,9 @@ static dev_status ofi_move(struct dev_remote *r, struct rdm_op *op, uint64_t off
     return st;
 }
 
-/* The provider's updates are one step to each other.  To the processor's they are not, unless it says so somewhere else than in libfabric
- * (fi_atomic(3): a domain and the processors are two actors): so they are used where the user has vouched for that. */
+/* The provider's updates are one step to each other.  To the processor's they are not, unless it says so somewhere
+ * else than in libfabric (fi_atomic(3): a domain and the processors are two actors): so they are used where the
+ * user has vouched for that. */
 static enum fi_op fi_op_of(enum keel_atomic_op what)
 {
     static const enum fi_op ops[KEEL_ATOMIC_OPS] = {
@@ -354,7 +359,8 @@ static bool is_refusal(int err)
     return err == FI_EACCES || err == FI_EINVAL || err == FI_ENOKEY || err == FI_EPERM;
 }
 
-/* Completions have been lost (fi_cq(3), "overrun"), or the library can give none: nobody is told any more what has been sent. */
+/* Completions have been lost (fi_cq(3), "overrun"), or the library can give none: nobody is told any more what has
+ * been sent. */
 static void lost(struct ofi *o, int err)
 {
     char text[100];
@@ -689,8 +695,8 @@ static dev_status open_one_of(struct ofi *o, struct fi_info *list)
     return DEV_NO_SUPPORT;
 }
 
-/* libfabric makes queues of ofi_rxm as long as for 256 peers, 25 MB, which it touches one place after the other.  It is told how many
- * there are, unless the user has; programs that this process starts are not. */
+/* libfabric makes queues of ofi_rxm as long as for 256 peers, 25 MB, which it touches one place after the other.
+ * It is told how many there are, unless the user has; programs that this process starts are not. */
 static int get_info(struct ofi *o, struct fi_info *hints, struct fi_info **list)
 {
     static const char name[] = "FI_UNIVERSE_SIZE";

@@ -3,22 +3,24 @@
  *
  * Invariants
  *   1. A cell is in exactly one place: free, reserved by the caller, or in flight.
- *   2. In flight in the order of sending; a cell in flight is back when its word in `done` is the number of its use.  The
- *      owner only reads that word and the receiver only writes it, and neither waits for it while a message is under way.
- *   3. The cell given back last is taken, so that few go round and stay in the cache; from SHM_CELLS_FEW in flight on the
- *      sender looks whether the oldest is back.  A sender of more than SHM_CELLS_ROW bodies in a row, which has not waited
- *      meanwhile, or of a long row before, takes the one given back first, so that all go round, and looks only when it has
- *      one left: where a line takes 150 ns from core to core, 4 cells of 4 KB give 5 GB/s and 64 of them 12.  Where ranks
- *      share cores the lines are here whoever had them: there few go round always.
- *      Of the large cells, for half a room and less to the only receiver, the one given back first is taken: the lines of
- *      the last are in the receiver's innermost cache still, and to fill them takes twice as long (16 KB: 700 ns and 360).
+ *   2. In flight in the order of sending; a cell in flight is back when its word in `done` is the number of its
+ *      use.  The owner only reads that word and the receiver only writes it, and neither waits for it while a message
+ *      is under way.
+ *   3. The cell given back last is taken, so that few go round and stay in the cache; from SHM_CELLS_FEW in flight
+ *      on the sender looks whether the oldest is back.  A sender of more than SHM_CELLS_ROW bodies in a row, which
+ *      has not waited meanwhile, or of a long row before, takes the one given back first, so that all go round, and
+ *      looks only when it has one left: where a line takes 150 ns from core to core, 4 cells of 4 KB give 5 GB/s and
+ *      64 of them 12.  Where ranks share cores the lines are here whoever had them: there few go round always. Of the
+ *      large cells, for half a room and less to the only receiver, the one given back first is taken: the lines of
+ *      the last are in the receiver's innermost cache still, and to fill them takes twice as long (16 KB: 700 ns and
+ *      360).
  *   4. One receiver holds at most `quota` cells of a class, so that one that does not receive leaves some for others.
  *   5. A sender that waits has the lines of the next cell, which the receiver has written to last, fetched to its own
- *      cache, as many as the last body had: filling the cell then waits for none of them.  One that does not wait has them
- *      fetched while it fills the cell before.
- *   6. Two neighbours may be taken as one room, a pair, where one receiver may hold all of the cells.  A pair goes from place to place
- *      as its first cell does, which has its use and its word in `done`.  Who gets no pair asks for one cell: single ones that
- *      somebody holds for long may keep the pairs apart. */
+ *      cache, as many as the last body had: filling the cell then waits for none of them.  One that does not wait
+ *      has them fetched while it fills the cell before.
+ *   6. Two neighbours may be taken as one room, a pair, where one receiver may hold all of the cells.  A pair goes
+ *      from place to place as its first cell does, which has its use and its word in `done`.  Who gets no pair asks
+ *      for one cell: single ones that somebody holds for long may keep the pairs apart. */
 #ifndef SHMEM_CELLS_H
 #define SHMEM_CELLS_H
 
@@ -107,7 +109,8 @@ static inline bool shm_cells_stream(const struct cell_pool *p)
     return (p->row > SHM_CELLS_ROW || p->row_before > 4 * SHM_CELLS_ROW) && ku_wait_policy.spin_ns != 0;
 }
 
-/* The room that is taken next, in a stream of bodies of which it is worth to fetch the lines of as many bytes; NULL: there is none. */
+/* The room that is taken next, in a stream of bodies of which it is worth to fetch the lines of as many bytes;
+ * NULL: there is none. */
 static inline const char *dev_shmem_cells_next(struct cell_pool *p, size_t bytes)
 {
     enum { WORTH = 512 };
@@ -135,7 +138,8 @@ static inline void dev_shmem_cells_sent(struct cell_pool *p, int cell, uint32_t 
     shm_to_flight(p, (uint8_t)cell);
 }
 
-/* Nothing has come.  The sender waits if it is told so again and again; between two bodies of a row it may look once. */
+/* Nothing has come.  The sender waits if it is told so again and again; between two bodies of a row it may look
+ * once. */
 static inline void dev_shmem_cells_idle(struct cell_pool *p)
 {
     enum { WAITS = 4 };

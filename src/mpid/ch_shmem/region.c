@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* region.c: memory of peers.
  *
- * Memory within the job's segment every process of the node has mapped: its key is where it begins there, and a peer loads, stores
- * and updates by itself.  Other memory is read and written by process_vm_readv and process_vm_writev (cma.h), where the system lets
- * them, and updated by the core's packets; its key is its address. */
+ * Memory within the job's segment every process of the node has mapped: its key is where it begins there, and a
+ * peer loads, stores and updates by itself.  Other memory is read and written by process_vm_readv and
+ * process_vm_writev (cma.h), where the system lets them, and updated by the core's packets; its key is its
+ * address. */
 #include "region.h"
 #include <stdatomic.h>
 #include <stdlib.h>

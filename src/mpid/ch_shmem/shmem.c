@@ -2,17 +2,18 @@
 /* shmem.c: the device for ranks of one node: rings of lines a receiver, cells for larger bodies.
  *
  * Invariants (those of the ring and of the cells are in util/linering.h and cells.h)
- *   1. A packet is in a ring of the receiver's when a send operation says DEV_OK; packets of one sender keep their order, since
- *      they all go through the same ring: a lane of its own, or the one that all share.
- *   2. A sender that is told DEV_AGAIN is on its list `stalled` and has said so in the word `stalled` of its area; progress
- *      takes it off, and counts an event, when there is room.  Who frees a cell wakes the cell's owner if that sleeps and
- *      is stalled; who makes room in a ring that was full wakes all such ranks.  The sleeper's membarrier (util/wait.h)
- *      makes this as safe as the wake of a receiver: progress looks at the room itself, after it.
+ *   1. A packet is in a ring of the receiver's when a send operation says DEV_OK; packets of one sender keep their
+ *      order, since they all go through the same ring: a lane of its own, or the one that all share.
+ *   2. A sender that is told DEV_AGAIN is on its list `stalled` and has said so in the word `stalled` of its area;
+ *      progress takes it off, and counts an event, when there is room.  Who frees a cell wakes the cell's owner if
+ *      that sleeps and is stalled; who makes room in a ring that was full wakes all such ranks.  The sleeper's
+ *      membarrier (util/wait.h) makes this as safe as the wake of a receiver: progress looks at the room itself,
+ *      after it.
  *   3. A peer is reported gone after everything it had published before its death was seen has been delivered.
- *   4. A receiver writes to each line of a cell it has read before it gives the cell back: of small ones when it waits anyway or
- *      has the next one.  A line that one core has written goes to the other at once (1 ns a line where they share a cache,
- *      several on their way together); one that both hold, as one has written and the other read it, has first to be taken
- *      away, 7 ns each. */
+ *   4. A receiver writes to each line of a cell it has read before it gives the cell back: of small ones when it
+ *      waits anyway or has the next one.  A line that one core has written goes to the other at once (1 ns a line
+ *      where they share a cache, several on their way together); one that both hold, as one has written and the other
+ *      read it, has first to be taken away, 7 ns each. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,7 +252,8 @@ static struct dev_lane shm_lane(struct dev_peer *p)
     return (struct dev_lane){ p->alone ? &p->tx : NULL, p->sleeping, p->fence_all, &p->in_lane };
 }
 
-/* The ring to send to a peer through: a lane, while there are any, or the one that all share.  The same at each call. */
+/* The ring to send to a peer through: a lane, while there are any, or the one that all share.  The same at each
+ * call. */
 static struct ku_ring *ring_to(const struct dev *d, struct shm_area *theirs, bool *alone)
 {
     uint32_t now = atomic_load(&theirs->senders);
@@ -344,8 +346,8 @@ static dev_status stall(struct dev_peer *p, int class)
     return DEV_AGAIN;
 }
 
-/* A lane takes one thread at a time.  One to which the device lock is biased does not say that it is in: others see that the bias is in
- * force, and it has waited for those that came in before it was. */
+/* A lane takes one thread at a time.  One to which the device lock is biased does not say that it is in: others
+ * see that the bias is in force, and it has waited for those that came in before it was. */
 static __attribute__((noinline)) bool put_threaded(struct dev_peer *p, const struct ku_line_head *h,
                                                    const void *body, size_t bytes)
 {
@@ -700,8 +702,8 @@ static inline void own_later(struct dev *d, struct shm_desc desc, char *body)
     d->waits_usefully = true;
 }
 
-/* Are the lines of a body that has been read to be made one's own, and not by the core?  Where ranks share cores there is nothing to gain by
- * that: the other one runs when this one has left. */
+/* Are the lines of a body that has been read to be made one's own, and not by the core?  Where ranks share cores
+ * there is nothing to gain by that: the other one runs when this one has left. */
 static inline bool is_owned_later(size_t bytes)
 {
     return bytes <= SHM_LATER && ku_wait_policy.spin_ns != 0;

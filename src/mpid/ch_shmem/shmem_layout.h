@@ -24,10 +24,11 @@ enum {
     SHM_C2_CELLS = 16
 };
 
-/* What the owner of a cell notes of its last use; nobody else looks.  One word, written and read as such (see shm_desc). */
-typedef uint64_t
-    shm_note; /* bits 0 to 31: use: 1, 2, ...; 0: never used; 32 to 47: local rank that gives it back; 48 to 63: cells: 2 of
-                            * a pair, of which this is the first */
+/* What the owner of a cell notes of its last use; nobody else looks.  One word, written and read as such (see
+ * shm_desc). */
+/* bits 0 to 31: use: 1, 2, ...; 0: never used; 32 to 47: local rank that gives it back; 48 to 63: cells: 2 of a
+ * pair, of which this is the first */
+typedef uint64_t shm_note;
 
 static inline shm_note shm_note_of(uint32_t use, uint32_t to, uint32_t span)
 {
@@ -54,8 +55,8 @@ struct shm_area {
     _Atomic uint32_t
         stalled; /* 1: the rank waits for a slot or a cell, and wants to be woken when one is freed */
     struct shm_cookie cookie;
-    /* Who sends to this rank: the first SHM_LANES peers that do have a ring of their own each, for as long as the job runs, so
-     * that nothing of one peer overtakes anything; the others share `ring`. */
+    /* Who sends to this rank: the first SHM_LANES peers that do have a ring of their own each, for as long as the
+     * job runs, so that nothing of one peer overtakes anything; the others share `ring`. */
     _Alignas(64) _Atomic uint32_t senders; /* the number of lanes given; SHM_INBOX: somebody uses `ring` */
     _Atomic uint32_t lane_of[SHM_LANES];   /* 1 + local rank whose lane it is */
     /* dev_ops.word: each of a message that two processes copy at once. */
@@ -70,8 +71,9 @@ struct shm_area {
 };
 enum { SHM_INBOX = 0x100, SHM_LANES_GIVEN = 0xff };
 
-/* The body of a line that announces a cell: two words, which go from and to registers.  Fields put together in memory and then moved
- * as words would have to wait until all stores before them have left the processor, those of the body too. */
+/* The body of a line that announces a cell: two words, which go from and to registers.  Fields put together in
+ * memory and then moved as words would have to wait until all stores before them have left the processor, those of
+ * the body too. */
 struct shm_desc {
     uint64_t where; /* bits 0 to 31 local rank whose cell it is, 32 to 47 class, 48 to 63 cell */
     uint64_t what;  /* 0 to 31 number of the use, 32 to 63 bytes */

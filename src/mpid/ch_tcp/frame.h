@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* frame.h: what ch_tcp puts on the wire (doc/wire.md, "On TCP"), and what it checks before it believes it.  Numbers are
- * little-endian there, and in the machine's order in the structs here: tcp_hello_le and tcp_frame_le convert, both ways. */
+/* frame.h: what ch_tcp puts on the wire (doc/wire.md, "On TCP"), and what it checks before it believes it.
+ * Numbers are little-endian there, and in the machine's order in the structs here: tcp_hello_le and tcp_frame_le
+ * convert, both ways. */
 #ifndef TCP_FRAME_H
 #define TCP_FRAME_H
 

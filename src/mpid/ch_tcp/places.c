@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* places.c: at which addresses this process can be reached, and where it looks for a peer.
  *
- * A process listens at loopback if all ranks are on one node and it meets no other job, else at all its host's addresses (or at KEEL_TCP_HOST), and tells
- * its peers those that KEEL_TCP_NETS lets it use, with their networks.  Who connects tries loopback if the host is the
- * same, then the peer's addresses in networks that it is in itself, then the others, to which there may be a route.  An
- * address that is also its own, as those of bridges often are, leads to itself and not to the peer. */
+ * A process listens at loopback if all ranks are on one node and it meets no other job, else at all its host's
+ * addresses (or at KEEL_TCP_HOST), and tells its peers those that KEEL_TCP_NETS lets it use, with their networks.
+ * Who connects tries loopback if the host is the same, then the peer's addresses in networks that it is in itself,
+ * then the others, to which there may be a route.  An address that is also its own, as those of bridges often are,
+ * leads to itself and not to the peer. */
 #include "tcp.h"
 #include <errno.h>
 #include <string.h>

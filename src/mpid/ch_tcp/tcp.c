@@ -337,7 +337,8 @@ static int tcp_look(struct dev *d)
         events += read_hot(d);
         if (events > 0 || !d->hot[1] || ku_wait_policy.spin_ns > 0)
             return events;
-        /* Who shares its core steps aside next: what the other connections have brought would wait for its next turn. */
+        /* Who shares its core steps aside next: what the other connections have brought would wait for its next
+         * turn. */
     }
     n = epoll_wait(d->epoll, ev, EVENTS, 0);
     for (int i = 0; i < n; i++) {
@@ -347,7 +348,8 @@ static int tcp_look(struct dev *d)
     return events;
 }
 
-/* One packet a call is handed up: who waits for one returns when it is there, and gets the next ones where he wants them. */
+/* One packet a call is handed up: who waits for one returns when it is there, and gets the next ones where he
+ * wants them. */
 static int deliver_or_look(struct dev *d)
 {
     int n = 0;
@@ -364,9 +366,9 @@ static int deliver_or_look(struct dev *d)
     return n;
 }
 
-/* A look is a system call, and others than this device are polled in the same loops.  So as long as the looks find nothing,
- * they become rarer: a wait for something to come here is longer by a twentieth, and by 5 us at most.  Where the calls are
- * that far apart, each is a look. */
+/* A look is a system call, and others than this device are polled in the same loops.  So as long as the looks find
+ * nothing, they become rarer: a wait for something to come here is longer by a twentieth, and by 5 us at most.
+ * Where the calls are that far apart, each is a look. */
 static bool too_early(struct dev *d)
 {
     uint64_t now, pause = (uint64_t)d->idle * RARER_NS;

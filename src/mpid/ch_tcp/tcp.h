@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tcp.h: the parts of ch_tcp: tcp.c (the device, its progress), places.c (addresses), tcp_link.c (how a connection comes and
- * goes), tcp_stream.c (bytes and packets on one).
+/* tcp.h: the parts of ch_tcp: tcp.c (the device, its progress), places.c (addresses), tcp_link.c (how a connection
+ * comes and goes), tcp_stream.c (bytes and packets on one).
  *
  *   IDLE --(a send: dev_tcp_want)--> WANTED --(address known, connect begun: attempt)--> CONNECTING
  *   CONNECTING --(hello written: connected)--> GREETED --(answer read: answered)--> OPEN
  *   CONNECTING, GREETED --(refused, or closed without an answer: attempt_failed)--> WANTED, after a pause
  *   IDLE, WANTED, and of the higher rank CONNECTING, GREETED --(the other's hello read: accept_peer)--> OPEN
- *   OPEN --(goodbye read)--> LEFT    OPEN --(end of file, error, nonsense)--> GONE    WANTED --(KEEL_TCP_CONNECT_S in vain)--> GONE
+ *   OPEN --(goodbye read)--> LEFT    OPEN --(end of file, error, nonsense)--> GONE    WANTED --(KEEL_TCP_CONNECT_S
+ *                                                                                     in vain)--> GONE
  *
  * Invariants
  *   1. Two ranks have one connection.  Who accepts decides: the lower rank turns the other's hello away while it has an
- *      attempt of its own or a connection, the higher rank drops its attempt for the other's.  Who is turned away finds the
- *      connection closed, and tries again until one stands.  Nothing of a connection is delivered before it was accepted, and
- *      an attempt on which the answer may come is never given up but for an accepted one.  Of two processes of different jobs the one
- *      whose job has the lower number is the lower.
- *   2. Frames follow the hello without waiting for the answer, so a process that sends and then computes has sent.  Until
- *      the answer they stay in `out`, to be sent again on the connection that stands.
+ *      attempt of its own or a connection, the higher rank drops its attempt for the other's.  Who is turned away
+ *      finds the connection closed, and tries again until one stands.  Nothing of a connection is delivered before
+ *      it was accepted, and an attempt on which the answer may come is never given up but for an accepted one.  Of
+ *      two processes of different jobs the one whose job has the lower number is the lower.
+ *   2. Frames follow the hello without waiting for the answer, so a process that sends and then computes has
+ *      sent.  Until the answer they stay in `out`, to be sent again on the connection that stands.
  *   3. What is written, is written in order: `out`, then `rest`.  Behind something in `rest` nothing is taken.
- *   4. `lock` guards what senders use.  fd and state are changed with it, and but for IDLE to WANTED only by the device's
- *      thread, which may read them without.  No upcall is made with a lock held.
- *   5. The epoll set tells when there is something to read or accept, when what waits can be written, and (by a timer) when
- *      something is due.  Packets that lie in a buffer are handed up by the next progress, which then counts an event. */
+ *   4. `lock` guards what senders use.  fd and state are changed with it, and but for IDLE to WANTED only by the
+ *      device's thread, which may read them without.  No upcall is made with a lock held.
+ *   5. The epoll set tells when there is something to read or accept, when what waits can be written, and (by a
+ *      timer) when something is due.  Packets that lie in a buffer are handed up by the next progress, which then
+ *      counts an event. */
 #ifndef TCP_H
 #define TCP_H
 

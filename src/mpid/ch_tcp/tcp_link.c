@@ -87,7 +87,8 @@ static void try_later(struct dev_peer *p, uint64_t at)
     dev_tcp_alarm(p->dev, at);
 }
 
-/* At each of a process's addresses somebody has said that it is not there: of another job, which may have ended as it should. */
+/* At each of a process's addresses somebody has said that it is not there: of another job, which may have ended as
+ * it should. */
 static bool is_denied(const struct dev_peer *p)
 {
     bool all = p->grank >= p->dev->world.size;
@@ -118,8 +119,8 @@ static int give_up(struct dev_peer *p)
     return dev_tcp_gone(p, TCP_GONE, why);
 }
 
-/* Nothing was accepted.  What was written is written again on the next connection, at the next address, after a pause when
- * all have had their turn. */
+/* Nothing was accepted.  What was written is written again on the next connection, at the next address, after a
+ * pause when all have had their turn. */
 static int attempt_failed(struct dev_peer *p, int reason)
 {
     uint64_t now = ku_clock_ns();
@@ -463,8 +464,8 @@ static struct guest *guest_place(struct dev *d)
     return oldest;
 }
 
-/* No descriptor or memory for another connection.  The guest that has been silent for longest makes place; without guests,
- * the queue of the kernel keeps them for a while. */
+/* No descriptor or memory for another connection.  The guest that has been silent for longest makes place; without
+ * guests, the queue of the kernel keeps them for a while. */
 static void deafen(struct dev *d)
 {
     struct epoll_event none = { .events = 0, .data.ptr = &d->listener };

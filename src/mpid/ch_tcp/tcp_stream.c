@@ -77,7 +77,8 @@ static void be_blind(struct dev_peer *p, bool blind)
         dev_tcp_ring(p->dev);
 }
 
-/* What the epoll set refuses (it may have no memory) is asked for again by dev_tcp_due; who tells too much, by the next flush. */
+/* What the epoll set refuses (it may have no memory) is asked for again by dev_tcp_due; who tells too much, by the
+ * next flush. */
 static void tcp_stream_watch(struct dev_peer *p, bool writable)
 {
     struct epoll_event ev = { .events = EPOLLIN | (writable ? EPOLLOUT : 0), .data.ptr = &p->source };
@@ -98,8 +99,8 @@ void dev_tcp_cut(struct dev_peer *p, int error)
         shutdown(p->fd, SHUT_RDWR);
 }
 
-/* The bytes that the socket took; 0 also when it is broken.  send, where it will do, has less to copy from the caller.  What the peer had sent before can still be read, after which
- * the reader finds the end. */
+/* The bytes that the socket took; 0 also when it is broken.  send, where it will do, has less to copy from the
+ * caller.  What the peer had sent before can still be read, after which the reader finds the end. */
 static size_t write_some(struct dev_peer *p, struct iovec *v, int n)
 {
     struct msghdr m = { .msg_iov = v, .msg_iovlen = (size_t)n };

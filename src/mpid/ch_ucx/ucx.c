@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ucx.c: the device over UCX, a plug-in.  What is not UCX's is in src/mpid/rdm.
  *
- * A packet is an active message: struct rdm_head is its header, the body its data.  UCX keeps what has come until it has been
- * handed up.  An endpoint is made when something is sent; UCX chooses what carries it, by its own configuration (UCX_TLS, ...). */
+ * A packet is an active message: struct rdm_head is its header, the body its data.  UCX keeps what has come until
+ * it has been handed up.  An endpoint is made when something is sent; UCX chooses what carries it, by its own
+ * configuration (UCX_TLS, ...). */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +31,8 @@ struct ucx {
     size_t rkey_bytes;
     bool heard; /* a packet has come in this poll: it goes up before more is looked for */
     bool blind; /* what UCX_TLS leaves cannot tell of deaths, or is not to: the launcher alone does */
-    bool
-        updates; /* what carries packets out of this node updates memory by itself (updates.c); known when the device is open */
+    /* what carries packets out of this node updates memory by itself (updates.c); known when the device is open */
+    bool updates;
     struct ucx_transport transports[UCX_TRANSPORTS];
 };
 
@@ -110,8 +111,8 @@ static dev_status connect_to(struct dev_peer *p, const void *address, size_t len
     return DEV_OK;
 }
 
-/* Begin to close an endpoint: NULL, or what to wait for.  One that does not tell of deaths cannot be closed by force: it goes with the
- * worker. */
+/* Begin to close an endpoint: NULL, or what to wait for.  One that does not tell of deaths cannot be closed by
+ * force: it goes with the worker. */
 static ucs_status_ptr_t begin_close(struct dev_peer *p, bool force)
 {
     ucp_request_param_t param = { .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
@@ -286,7 +287,8 @@ static bool to_ucx(enum keel_atomic_op op, ucp_atomic_op_t *its)
     return known[op].has;
 }
 
-/* One step also for the processor there: the context asks for that (open_context).  Never by messages of UCX's: the core has its own. */
+/* One step also for the processor there: the context asks for that (open_context).  Never by messages of UCX's:
+ * the core has its own. */
 static dev_status ucx_update(struct dev_remote *r, struct rdm_op *op, uint64_t offset,
                              enum keel_atomic_op what, enum keel_atomic_type type)
 {
@@ -349,7 +351,8 @@ static const struct rdm_lib lib = { .keeps = true,
 
 /* ---- opening and closing ---- */
 
-/* UCX 1.13 lets no peer write to user memory by an endpoint that tells of deaths where the network cannot withdraw a key again, as TCP:
+/* UCX 1.13 lets no peer write to user memory by an endpoint that tells of deaths where the network cannot withdraw
+ * a key again, as TCP:
  * it sends the body of a rendezvous in segments, which the receiver copies. */
 static const struct dev_knob knobs[] = {
     { .name = "UCX_DEATHS",
@@ -456,8 +459,8 @@ static bool measure_by(struct ucx *u, uint32_t address_flags)
     return reached;
 }
 
-/* What a card costs, and whether it updates memory by itself: by the address that names networks alone, as by the whole one UCX would
- * reach this process within it.  Where UCX is left without a network, by what it has. */
+/* What a card costs, and whether it updates memory by itself: by the address that names networks alone, as by the
+ * whole one UCX would reach this process within it.  Where UCX is left without a network, by what it has. */
 static void ucx_measure(struct ucx *u)
 {
     bool blind = u->blind;
@@ -518,8 +521,8 @@ static bool may_connect(const struct dev *d)
     return false;
 }
 
-/* UCX 1.13 aborts the process if its worker goes while an endpoint connects.  It does not say whether one does: so until nothing has happened
- * for some time. */
+/* UCX 1.13 aborts the process if its worker goes while an endpoint connects.  It does not say whether one does: so
+ * until nothing has happened for some time. */
 static void ucx_settle(struct ucx *u, uint64_t end)
 {
     uint64_t now = rdm_now(), last = now;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* updates.c: does an endpoint's transport update the memory of its peer by itself, as one step to the processors there, too?
+/* updates.c: does an endpoint's transport update the memory of its peer by itself, as one step to the processors
+ * there, too?
  *
- * UCX takes updates by any endpoint, and where the transport has none it emulates them by messages: up to 1.13 always, from 1.18 on
- * not by an endpoint that tells of deaths.  There the first update ends in an error, and the endpoint with it.  So it is asked
- * beforehand: UCP names the transports of an endpoint, and UCT what each of them can do. */
+ * UCX takes updates by any endpoint, and where the transport has none it emulates them by messages: up to 1.13
+ * always, from 1.18 on not by an endpoint that tells of deaths.  There the first update ends in an error, and the
+ * endpoint with it.  So it is asked beforehand: UCP names the transports of an endpoint, and UCT what each of them
+ * can do. */
 #include "updates.h"
 #include <string.h>
 #include <ucs/async/async_fwd.h>

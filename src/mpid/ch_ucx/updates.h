@@ -14,7 +14,8 @@ struct ucx_transport {
     char name[16], device[40];
 };
 
-/* Has the endpoint a transport that has all updates of 4 and 8 bytes, as one step to the processors there, too?  `known`:
+/* Has the endpoint a transport that has all updates of 4 and 8 bytes, as one step to the processors there, too?
+ * `known`:
  * UCX_TRANSPORTS of them, zero at first. */
 bool dev_ucx_updates(struct ucx_transport *known, ucp_ep_h ep);
 

@@ -84,8 +84,8 @@ void MPID_Contexts_each(void (*fn)(struct context *c, void *arg), void *arg)
         }
 }
 
-/* ---- Contexts of communicators that are no more, in which something has been refused: messages for such calls may still come, and senders that
- * wait.  The last ones are kept. ---- */
+/* ---- Contexts of communicators that are no more, in which something has been refused: messages for such calls
+ * may still come, and senders that wait.  The last ones are kept. ---- */
 
 enum { ENDED_MOST = 64 };
 

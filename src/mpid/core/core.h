@@ -284,7 +284,8 @@ struct core {
                                   size_t cap);
     struct dev_next *next; /* its next packet, as far as that is known there; never full: there is none */
     void (*took)(struct dev *dev);
-    /* Of other processes' messages; what is counted together does not stand together: as a vector it would take longer. */
+    /* Of other processes' messages; what is counted together does not stand together: as a vector it would take
+     * longer. */
     uint64_t received, sent_bytes, received_bytes;
     int32_t rank;
     int32_t lanes; /* may packets be put into lanes of peers?  Into those of all, peers.n, or 0 (needs.c) */
@@ -376,7 +377,8 @@ struct peer *MPID_Peer_make(int32_t grank, int *error_code); /* NULL: *error_cod
 bool MPID_Peer_awaits(struct peer *p);
 bool MPID_Peer_decide(
     struct peer *p); /* of one that is undecided; true: now its device is known, or it is gone */
-/* Of another job: its connections end, and its number may be another process's.  false: something is on its way, ask again. */
+/* Of another job: its connections end, and its number may be another process's.  false: something is on its way,
+ * ask again. */
 bool MPID_Peer_part(int32_t grank);
 void MPID_Peer_tune(struct peer *p);   /* what follows from settings and needs, again */
 void MPID_Peer_busy(struct peer *p);   /* it has something to send: not fast, polled */
@@ -410,7 +412,8 @@ static inline void fresh_take(void)
     if (unlikely(atomic_load_explicit(&MPID_Fresh, memory_order_relaxed) != NULL))
         MPID_Fresh_take();
 }
-/* With the device lock, once the bias is in force: whoever is about to begin one has ended or will see that.  False: some have begun. */
+/* With the device lock, once the bias is in force: whoever is about to begin one has ended or will see that.
+ * False: some have begun. */
 bool MPID_Fresh_end(void);
 /* recv.c: fill in a request; begin it. */
 void MPID_Recv_prepare(struct MPIR_HANDLE *r, struct MPIR_COMMUNICATOR *comm, void *buf, int64_t len,
@@ -424,8 +427,8 @@ void MPID_Devset_show_other(int32_t grank, const struct core_dev *d, const struc
 void MPID_Devset_show(void); /* rank 0 says which are used, and which were passed over */
 
 /* plugin.c */
-/* Load those of the folder and of KEEL_PLUGINS and `open` each, in this order; 0 or an error.  may_be_wanted: whether one that the
- * user has not asked for may be of use. */
+/* Load those of the folder and of KEEL_PLUGINS and `open` each, in this order; 0 or an error.  may_be_wanted:
+ * whether one that the user has not asked for may be of use. */
 /* Of a plug-in that is not loaded (plugin.c). */
 struct plugin_about {
     char name[64];
@@ -537,8 +540,8 @@ static inline void req_state(struct MPIR_HANDLE *r, enum req_state s)
 {
     r->state = (r->state & ~(uint32_t)REQ_STATE) | s;
 }
-/* A field of a description that has just been filled in: by itself, as it was stored.  Compilers load several at once, and a processor
- * does not forward several stores to one load. */
+/* A field of a description that has just been filled in: by itself, as it was stored.  Compilers load several at
+ * once, and a processor does not forward several stores to one load. */
 #define OP_FIELD(op, field) (*(const volatile __typeof__((op)->field) *)&(op)->field)
 /* May it go as bytes, and how many are they? */
 static inline bool op_as_bytes(const struct MPID_Operation *op, int64_t *len)
@@ -727,7 +730,8 @@ int MPID_Progress(void);
 /* After a poll that found nothing; the events it met before sleeping.  `r` is what the caller waits for, if that is one
  * request; for reports only. */
 int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r);
-/* Of the helper (helper.c).  With the lock, while no thread sleeps: a look at the devices, as the last before a sleep; the events met.  0:
+/* Of the helper (helper.c).  With the lock, while no thread sleeps: a look at the devices, as the last before a
+ * sleep; the events met.  0:
  * it may sleep, without the lock, until something comes. */
 int MPID_Helper_look(struct sources *s);
 void MPID_Helper_sleep(const struct sources *s, int most_ms);
@@ -740,7 +744,8 @@ bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, in
 /* failed.c: which processes of a communicator are lost; comm NULL: of the job. */
 struct comm_failures *MPID_Comm_failures(const struct MPIR_COMMUNICATOR *comm); /* NULL: it keeps none */
 bool MPID_Comm_lost_some(const struct MPIR_COMMUNICATOR *comm);                 /* of the local group */
-/* One of the other members, of an intercommunicator of the remote group, if there are any and all of them are lost; else -1. */
+/* One of the other members, of an intercommunicator of the remote group, if there are any and all of them are
+ * lost; else -1. */
 int32_t MPID_Comm_lost_all(const struct MPIR_COMMUNICATOR *comm);
 /* Without a look at the members: is there nothing new, and was there nobody? */
 static inline bool comm_whole(const struct comm_failures *f)
@@ -750,7 +755,8 @@ static inline bool comm_whole(const struct comm_failures *f)
 
 /* wait_report.c: answer the launcher's question what is waited for. */
 void MPID_Report(struct MPIR_HANDLE *waited, bool polls);
-/* Within MPID_Report: one more thread, and what it waits for: a request, a team, a probe, several requests, or it is not known. */
+/* Within MPID_Report: one more thread, and what it waits for: a request, a team, a probe, several requests, or it
+ * is not known. */
 struct core_waits {
     struct MPIR_HANDLE *request;
     const struct team *team;
@@ -765,8 +771,8 @@ static inline bool report_wanted(void)
            MPID_core.answered;
 }
 
-/* needs.c.  What is needed is looked at where a way is chosen for long: peer.fast, lanes, take_from.  Elsewhere only where
- * a message takes a long way anyway. */
+/* needs.c.  What is needed is looked at where a way is chosen for long: peer.fast, lanes, take_from.  Elsewhere
+ * only where a message takes a long way anyway. */
 int MPID_Needs_read(void);    /* KEEL_NEEDS */
 void MPID_Peers_retune(void); /* after a change of needs or threshold */
 void MPID_Lanes_tune(void);   /* after a change of needs, of the table of peers, or of the bias (thread.h) */
@@ -776,7 +782,8 @@ static inline bool needs_nothing(void)
     return (MPID_core.needs & (MPID_NEEDS_TYPES | MPID_NEEDS_OBSERVERS | MPID_NEEDS_STRICT)) == 0;
 }
 
-/* listen.c: what the core tells listeners (mpid_listen.h).  Ways that are open only where nothing is needed tell nothing. */
+/* listen.c: what the core tells listeners (mpid_listen.h).  Ways that are open only where nothing is needed tell
+ * nothing. */
 int MPID_Listeners_open(void); /* KEEL_LISTENERS; an error class */
 void MPID_Listeners_close(void);
 void MPID_Tell_packet(char direction, int32_t peer, const struct dev_head *h, size_t len);

@@ -136,8 +136,8 @@ static void xoff_in(int32_t grank, bool off)
     MPID_Peer_update(p);
 }
 
-/* ---- The barrier of MPID_End: counts survive it, as the first packets of a next round may come before this process has
- * begun it. ---- */
+/* ---- The barrier of MPID_End: counts survive it, as the first packets of a next round may come before this
+ * process has begun it. ---- */
 
 static uint32_t sync_seen[32], sync_round;
 

@@ -5,13 +5,15 @@
  * highest priority.  Nothing here knows a device by name; built-in ones are rows of dev_builtin.h, plug-ins come from
  * plugin.c, KEEL_DEVICES limits both to the names it lists.
  *
- * Both ends of a pair choose the same.  Where the best device has an address and another one could serve, the peer's card decides: of the
- * devices that both have, the one of least latency, which is the larger of what the two ends say.  Until the card is there the peer is
- * `undecided`: a device that refuses everything stands in, and nothing goes a way on which the peer is not looked at (peer.fast).
+ * Both ends of a pair choose the same.  Where the best device has an address and another one could serve, the
+ * peer's card decides: of the devices that both have, the one of least latency, which is the larger of what the
+ * two ends say.  Until the card is there the peer is `undecided`: a device that refuses everything stands in, and
+ * nothing goes a way on which the peer is not looked at (peer.fast).
  *
- * What is opened: built-in devices in the order of the table, which begins with the cheapest, until they reach every rank
- * of the job; one that adds no rank is left closed and costs nothing.  Plug-ins when KEEL_DEVICES names them, when a rank would not be
- * reached, or when there are other nodes and a card that they are for; the last are closed again if a built-in device costs less. */
+ * What is opened: built-in devices in the order of the table, which begins with the cheapest, until they reach
+ * every rank of the job; one that adds no rank is left closed and costs nothing.  Plug-ins when KEEL_DEVICES names
+ * them, when a rank would not be reached, or when there are other nodes and a card that they are for; the last are
+ * closed again if a built-in device costs less. */
 #include "core.h"
 #include <stdlib.h>
 #include "mpid/hook/hook.h"
@@ -212,7 +214,8 @@ static bool of_use(uint32_t reach)
     return lack != 0 && (reach == 0 || (reach & (lack | DEV_REACH_ANY)) != 0);
 }
 
-/* Is there a built-in device for other nodes?  If it cannot be opened, that is an error to be told, not to be got around. */
+/* Is there a built-in device for other nodes?  If it cannot be opened, that is an error to be told, not to be got
+ * around. */
 static bool has_builtin_for_any(const char *list)
 {
     for (int i = 0; builtin[i] != NULL; i++)
@@ -254,8 +257,8 @@ static const char *no_such_device(void)
     return "";
 }
 
-/* Is a plug-in to be loaded?  If the user has listed it or it has a card, and it reaches other nodes that are there; else if it is
- * needed, and is listed or no built-in device is for that. */
+/* Is a plug-in to be loaded?  If the user has listed it or it has a card, and it reaches other nodes that are
+ * there; else if it is needed, and is listed or no built-in device is for that. */
 static bool is_plugin_wanted(const struct plugin_about *about)
 {
     const struct dev_world *w = &MPID_core.world;
@@ -574,8 +577,8 @@ static void expect_best(void)
         MPID_Dev_active(far);
 }
 
-/* ---- Addresses.  A card is, for each device with an address: the length of its name, the name, then in four bytes each the length of
- * the address and the device's latency here in ns, and the address. ---- */
+/* ---- Addresses.  A card is, for each device with an address: the length of its name, the name, then in four
+ * bytes each the length of the address and the device's latency here in ns, and the address. ---- */
 
 struct card_entry {
     uint32_t len, latency; /* little-endian */
@@ -701,7 +704,8 @@ static size_t address_of_other(const char *device, int32_t peer, void *buf, size
     return c.bytes != NULL && !peer_gone(peer) ? copy_address(&c, device, buf, cap) : DEV_ADDRESS_NEVER;
 }
 
-/* Of a rank of the job: KU_CARD_THERE, and ku_card_done follows; KU_CARD_NONE: not yet; KU_CARD_ABSENT: perhaps never; else never. */
+/* Of a rank of the job: KU_CARD_THERE, and ku_card_done follows; KU_CARD_NONE: not yet; KU_CARD_ABSENT: perhaps
+ * never; else never. */
 static enum ku_card_state card_of(int32_t grank, struct ku_card *c)
 {
     if (grank < 0 || peer_gone(grank) || ku_segment_gone(&MPID_core.job.segment)[grank])

@@ -10,8 +10,8 @@
 #include "util/installed.h"
 #include "util/knob.h"
 
-/* Common: it lies behind all other variables, since its last member is large and seldom touched, and what stood behind that would take
- * a page of its own. */
+/* Common: it lies behind all other variables, since its last member is large and seldom touched, and what stood
+ * behind that would take a page of its own. */
 __attribute__((common)) struct core MPID_core;
 int MPID_MyWorldSize = 1, MPID_MyWorldRank;
 

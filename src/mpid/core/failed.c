@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* failed.c: which processes of a communicator are lost.
  *
- * One state a communicator, brought up to date when somebody asks and more of the job's processes are lost than at the last look.  Nobody
- * comes back while a communicator has him, so `alive` and `some` only grow: all looks together pass each member once, but for `some`,
- * which looks at all of them as often as processes are lost. */
+ * One state a communicator, brought up to date when somebody asks and more of the job's processes are lost than at
+ * the last look.  Nobody comes back while a communicator has him, so `alive` and `some` only grow: all looks
+ * together pass each member once, but for `some`, which looks at all of them as often as processes are lost. */
 #include "core.h"
 
 struct comm_failures *MPID_Comm_failures(const struct MPIR_COMMUNICATOR *comm)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Long messages that the receiver's device gets from the sender's memory, or the sender's puts into the receiver's (dev_mem_ops), between nodes.
+/* Long messages that the receiver's device gets from the sender's memory, or the sender's puts into the receiver's
+ * (dev_mem_ops), between nodes.
  *
  *   sender      RTS_KEY with the device's key to the message --> WAIT --(CTS of 0 bytes: MPID_Rndv_cts)--> gone
  *                                                             WAIT --(CTS)--> SEND, as if there had been no key
@@ -10,15 +11,17 @@
  *               FETCH --(the device cannot, or it was refused there)--> CTS, as if there had been no key (rndv.c)
  *               TAKE --(SHARED)--> gone, or CTS, as if there had been no key
  *
- * No copy is made, and with a card that does it alone (caps.unaided) the sender need not be in MPI.  Else it has to be, as it has to for packets,
- * which wait for its answer to CTS, and for a put.  The receiver takes the key, gives one, or asks for packets, whichever it has measured to
- * be fastest (pull.c).
+ * No copy is made, and with a card that does it alone (caps.unaided) the sender need not be in MPI.  Else it has
+ * to be, as it has to for packets, which wait for its answer to CTS, and for a put.  The receiver takes the key,
+ * gives one, or asks for packets, whichever it has measured to be fastest (pull.c).
  *
  * Invariants
- *   1. The message is registered from its RTS_KEY until its operation ends, which CTS tells; so a get of it never meets other bytes.
- *      The receiver's memory is registered from CTS_KEY until SHARED comes, which follows the end of all puts.
- *   2. An operation in FETCH or PUT stands in its peer's stream list until its last get or put is begun (`done`), and ends when none is
- *      under way (`inflight`).  One that is refused begins no more of them.  After its puts it stands there again, to flush.
+ *   1. The message is registered from its RTS_KEY until its operation ends, which CTS tells; so a get of it never
+ *      meets other bytes. The receiver's memory is registered from CTS_KEY until SHARED comes, which follows the end
+ *      of all puts.
+ *   2. An operation in FETCH or PUT stands in its peer's stream list until its last get or put is begun (`done`),
+ *      and ends when none is under way (`inflight`).  One that is refused begins no more of them.  After its puts it
+ *      stands there again, to flush.
  *   3. No more than MPID_core.offered_most bytes are registered; further messages go in packets. */
 #include "core.h"
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fresh.c: receives that a thread begins beside who has the device lock.
  *
- * Such a receive waits in its context's list of fresh ones, under the lock of that context.  Whoever takes the device lock next takes
- * them out first, and begins them as any other.  So whoever looks at a context's queues finds all that was begun before it took the lock:
- * a thread's receives stand in the order of its calls, and who waits for one begins it.  A message that comes while its receive is fresh
- * is an unexpected one.
+ * Such a receive waits in its context's list of fresh ones, under the lock of that context.  Whoever takes the
+ * device lock next takes them out first, and begins them as any other.  So whoever looks at a context's queues
+ * finds all that was begun before it took the lock:
+ * a thread's receives stand in the order of its calls, and who waits for one begins it.  A message that comes
+ * while its receive is fresh is an unexpected one.
  *
- *   a context   without fresh ones --(a receive is begun)--> listed, in MPID_Fresh --(the device lock is taken)--> without
+ *   a context   without fresh ones --(a receive is begun)--> listed, in MPID_Fresh --(the device lock is taken)-->
+ *               without
  *
- * While the device lock is biased nobody begins a receive so; the bias comes into force when no context has any (MPID_Fresh_end).  Under
- * the context's lock it is looked at whether it is (tests/model/fresh.pml). */
+ * While the device lock is biased nobody begins a receive so; the bias comes into force when no context has any
+ * (MPID_Fresh_end).  Under the context's lock it is looked at whether it is (tests/model/fresh.pml). */
 #include "core.h"
 #include "util/seat.h"
 

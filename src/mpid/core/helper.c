@@ -2,12 +2,13 @@
 /* helper.c: the helper: a thread that looks at the devices while the program is in no call.
  *
  * Invariants
- *   1. It touches the core with the device lock only, and only while it is wanted, which is changed with the lock.  It never waits for the
- *      lock.
- *   2. It steps in when no thread of the program has looked at the devices since it asked last, and none waits.  Else it stays away for a
- *      moment, longer each time, AWAY_MOST_MS in the end.
+ *   1. It touches the core with the device lock only, and only while it is wanted, which is changed with the
+ *      lock.  It never waits for the lock.
+ *   2. It steps in when no thread of the program has looked at the devices since it asked last, and none waits.
+ *      Else it stays away for a moment, longer each time, AWAY_MOST_MS in the end.
  *   3. Beside a thread of the program that sleeps it changes nothing of what wakes that one (ku_wait_beside).
- *   4. The program's next thread that sleeps may take back the word that wakes the helper, so this never sleeps for long. */
+ *   4. The program's next thread that sleeps may take back the word that wakes the helper, so this never sleeps
+ *      for long. */
 #include "core.h"
 #include <errno.h>
 #include <linux/futex.h>

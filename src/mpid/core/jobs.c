@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* jobs.c: processes of other jobs: who they are, and how devices reach them (jobs.h).
  *
- * Two processes of different jobs know each other from the moment in which the layer above has introduced each to the other.  What they
- * prove to each other (dev_identity.key) is made of a key of each job: so of three jobs, two that have been told the key of the
- * third can both talk to it.
+ * Two processes of different jobs know each other from the moment in which the layer above has introduced each to
+ * the other.  What they prove to each other (dev_identity.key) is made of a key of each job: so of three jobs, two
+ * that have been told the key of the third can both talk to it.
  *
  * Invariants
  *   1. Blocks of numbers are disjoint and lie behind the job's own; they ascend in the order of `jobs`.
- *   2. A process is connected as long as its `ties` say so.  Then this process parts with it (MPID_Others_part): no device knows it any
- *      more.  When nobody holds its number (`refs`) either, it is forgotten, and a job with its last process.
- *   3. All of it is read and changed under the device lock.  What a thread that sends without that lock may read is the table of
- *      peers (peers.h). */
+ *   2. A process is connected as long as its `ties` say so.  Then this process parts with it (MPID_Others_part):
+ *      no device knows it any more.  When nobody holds its number (`refs`) either, it is forgotten, and a job with
+ *      its last process.
+ *   3. All of it is read and changed under the device lock.  What a thread that sends without that lock may read
+ *      is the table of peers (peers.h). */
 #include "core.h"
 #include "jobs.h"
 #include <stdlib.h>
@@ -332,9 +333,9 @@ void MPID_Others_part(void)
 
 /* ---- Who of another job is gone ----
  *
- * The launcher tells each process who of its own job is gone.  Of another job this process learns it from its connection to the process
- * that is gone, or from another one of that job, which it asks: so it asks one.  If that one is lost itself, twice as many are asked the
- * next time, so that a whole job that is gone is soon found. */
+ * The launcher tells each process who of its own job is gone.  Of another job this process learns it from its
+ * connection to the process that is gone, or from another one of that job, which it asks: so it asks one.  If that
+ * one is lost itself, twice as many are asked the next time, so that a whole job that is gone is soon found. */
 
 bool MPID_Jobs_met(void)
 {

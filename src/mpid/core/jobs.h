@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* jobs.h: processes of other jobs, for the core's own files (what the layer above sees of it is in mpid.h).
  *
- * A job that this process has met has a block of peers' numbers behind those of its own job: number base + rank.  The processes of
- * it that have been introduced have an entry with what a device asks for to reach them. */
+ * A job that this process has met has a block of peers' numbers behind those of its own job: number base + rank.
+ * The processes of it that have been introduced have an entry with what a device asks for to reach them. */
 #ifndef MPID_JOBS_H
 #define MPID_JOBS_H
 

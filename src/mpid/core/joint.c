@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* joint.c: joint segments: memory that processes of different jobs share on one node.
  *
- * Two groups that meet (mpi/spawn/meet.c) make one segment, as a launcher makes that of a job, and each of their processes on that node
- * opens the node's device on it once more, as if all of them were ranks of one job.  So messages between jobs go the ways that messages within a
- * job go, and nothing of it has a name: it is gone with the last process that has mapped it.
+ * Two groups that meet (mpi/spawn/meet.c) make one segment, as a launcher makes that of a job, and each of their
+ * processes on that node opens the node's device on it once more, as if all of them were ranks of one job.  So
+ * messages between jobs go the ways that messages within a job go, and nothing of it has a name: it is gone with
+ * the last process that has mapped it.
  *
- * A process has a place in the segment, which is its rank there: the group whose root made the segment comes first, and each group keeps its order.
- * Places of processes on other nodes stay empty and take no memory.
+ * A process has a place in the segment, which is its rank there: the group whose root made the segment comes
+ * first, and each group keeps its order. Places of processes on other nodes stay empty and take no memory.
  *
  * Invariants
- *   1. All processes that have a place keep the segment, or all drop it (MPID_Joint_settle): so both ends of a pair use it, or neither.
- *   2. grank_of[place] is the process's number here, if this segment is the first that the two have in common; else EMPTY.  When this process
- *      has parted with it, PARTED: what still comes from there is for nobody.  Both ends say BYE, so both know when to do so.
+ *   1. All processes that have a place keep the segment, or all drop it (MPID_Joint_settle): so both ends of a
+ *      pair use it, or neither.
+ *   2. grank_of[place] is the process's number here, if this segment is the first that the two have in common;
+ *      else EMPTY.  When this process has parted with it, PARTED: what still comes from there is for nobody.  Both
+ *      ends say BYE, so both know when to do so.
  *   3. A segment in which nobody is served any more is closed.
- *   4. A process that has dropped a segment unmaps it when it has time, which takes longer than all else of a disconnection: before it sleeps, or
- *      before it has another one.  So one at most stays mapped, of which few pages were touched.  One from which windows have had memory
- *      is unmapped at once.
- *   5. No launcher looks after the segment.  Each process has a descriptor of each process that it serves, which tells of that one's end (or, where
- *      there are no descriptors left, looks before it sleeps), and marks it dead in the segment, as a launcher would. */
+ *   4. A process that has dropped a segment unmaps it when it has time, which takes longer than all else of a
+ *      disconnection: before it sleeps, or before it has another one.  So one at most stays mapped, of which few
+ *      pages were touched.  One from which windows have had memory is unmapped at once.
+ *   5. No launcher looks after the segment.  Each process has a descriptor of each process that it serves, which
+ *      tells of that one's end (or, where there are no descriptors left, looks before it sleeps), and marks it dead
+ *      in the segment, as a launcher would. */
 #define _GNU_SOURCE
 #include "joint.h"
 #include "core.h"
@@ -137,7 +141,8 @@ struct MPID_JOINT *MPID_Joint_make(int32_t places, struct MPID_Joint_name *name)
     return j;
 }
 
-/* The segment of another process.  It may be another user's, or the number may be another process's: then it is refused. */
+/* The segment of another process.  It may be another user's, or the number may be another process's: then it is
+ * refused. */
 static struct MPID_JOINT *find(int32_t places, const struct MPID_Joint_name *name)
 {
     char path[64];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Listeners: who is told what, and those of plug-ins (mpid_listen.h).
  *
- * What a listener hears decides what the process needs (MPID_Need): messages and packets must go ways on which somebody looks, and
- * calls must not go beside the front end's place where they are told.  So nothing looks for listeners that could be left out. */
+ * What a listener hears decides what the process needs (MPID_Need): messages and packets must go ways on which
+ * somebody looks, and calls must not go beside the front end's place where they are told.  So nothing looks for
+ * listeners that could be left out. */
 #include "core.h"
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -224,7 +225,8 @@ static int refuse(const char *path, const char *why)
     return ku_err_set(MPI_ERR_OTHER, NULL, "the listener %.100s cannot be used: %.300s", path, why);
 }
 
-/* What it fills in is what it knows of: a shorter table leaves the rest as it was, a longer one of a newer header is refused by itself. */
+/* What it fills in is what it knows of: a shorter table leaves the rest as it was, a longer one of a newer header
+ * is refused by itself. */
 static int begin(const char *path, struct plugin *p)
 {
     int (*entry)(const struct MPID_Listen_host *, struct MPID_Listener *, char *, size_t);

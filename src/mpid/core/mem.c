@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of other processes: regions, keys, remotes, and the operations on them: by a device that has slots for that, else by packets
- * (mempkt.c).
+/* Memory of other processes: regions, keys, remotes, and the operations on them: by a device that has slots for
+ * that, else by packets (mempkt.c).
  *
  *   an operation   made --> LISTED in its peer's mem list --(last packet or the device's call)--> WAITS --> finished
- *                  WAITS: for sent() of a device that owns the bytes, or for the peer's answer (GET, ATOMIC, FLUSH by packets)
+ *                  WAITS: for sent() of a device that owns the bytes, or for the peer's answer (GET, ATOMIC, FLUSH
+ *                  by packets)
  *
  * Invariants
  *   1. Operations to one peer are begun in their order; so FLUSH goes behind the PUTs that it is for.
  *   2. An operation that a device owns something of (inflight) is not finished, also if its peer is lost.
- *   3. A region is named by index and generation, and each access is checked against what it is now, in the process that has it. */
+ *   3. A region is named by index and generation, and each access is checked against what it is now, in the
+ *      process that has it. */
 #include "mem.h"
 #include <stdlib.h>
 

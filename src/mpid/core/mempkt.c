@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations on the memory of other processes by packets: what is sent, and what the process does that has the memory.
+/* Operations on the memory of other processes by packets: what is sent, and what the process does that has the
+ * memory.
  *
- *   put      PUT packets, each of which says where it goes; FLUSH is answered by MEM_ACK, which tells if one was refused
- *   get      GET is answered by GOT packets in order (an operation GIVE of the process that has the memory), or by MEM_ACK: refused
+ *   put      PUT packets, each of which says where it goes; FLUSH is answered by MEM_ACK, which tells if one was
+ *            refused
+ *   get      GET is answered by GOT packets in order (an operation GIVE of the process that has the memory), or by
+ *            MEM_ACK: refused
  *   atomic   ATOMIC is answered by MEM_ACK with the old value */
 #include "mem.h"
 

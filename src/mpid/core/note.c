@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* note.c: what a sender lets the receiver's listeners know of a message (mpid_listen.h): a packet NOTE right before its first one.
+/* note.c: what a sender lets the receiver's listeners know of a message (mpid_listen.h): a packet NOTE right
+ * before its first one.
  *
- * The packets of two processes keep their order, so a note belongs to the next message of its sender in its context.  Until that has met
- * its receive the note stands beside it, in tables that exist while a listener gives notes: under the request of what waits to be
- * sent, under context and sender when it comes, under the message that is kept for its receive. */
+ * The packets of two processes keep their order, so a note belongs to the next message of its sender in its
+ * context.  Until that has met its receive the note stands beside it, in tables that exist while a listener gives
+ * notes: under the request of what waits to be sent, under context and sender when it comes, under the message
+ * that is kept for its receive. */
 #include "core.h"
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include "util/sparse.h"
 
-/* What stands for all peers that were lost before they were used.  Nobody sends to them: every use begins with a look at
- * `gone` or at `fast`. */
+/* What stands for all peers that were lost before they were used.  Nobody sends to them: every use begins with a
+ * look at `gone` or at `fast`. */
 static struct peer lost = { .grank = -1, .gone = true };
 
 bool MPID_Peers_init(struct peers *t, int32_t n)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* peers.h: the table of peers.
  *
- * A peer's index is this core's number of it, stable for the life of the ADI: the ranks of the job come first, index and global
- * rank being the same; what the table grows by is behind them.  An entry is made when the peer is used first, so the memory
- * of the table follows the peers in use.  A peer that is lost before it was used gets an entry that all such peers share.
+ * A peer's index is this core's number of it, stable for the life of the ADI: the ranks of the job come first,
+ * index and global rank being the same; what the table grows by is behind them.  An entry is made when the peer is
+ * used first, so the memory of the table follows the peers in use.  A peer that is lost before it was used gets an
+ * entry that all such peers share.
  *
  * Invariants
  *   1. at[i] is NULL, or the peer's entry, which stays until it is forgotten, or the one that lost peers share.
@@ -37,8 +38,8 @@ struct peers {
 };
 
 bool MPID_Peers_init(struct peers *t, int32_t n); /* false: no memory */
-/* To n > t->n; false: no memory, nothing is changed.  Threads that send without the device lock may read the table meanwhile: the
- * array that was stays as it is until fini. */
+/* To n > t->n; false: no memory, nothing is changed.  Threads that send without the device lock may read the table
+ * meanwhile: the array that was stays as it is until fini. */
 bool MPID_Peers_grow(struct peers *t, int32_t n);
 /* The peer's entry, from calloc, with its grank as index: at[index] was NULL.  It is the table's from now on. */
 void MPID_Peers_put(struct peers *t, struct peer *p);

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plug-ins: devices in shared objects of their own.
  *
- * Those of the folder KEEL_PLUGIN_DIR ($libdir/keel: each ch_*.so, in the order of their names) come first, then those that
- * KEEL_PLUGINS names.  One that the user has named must be usable; one of the folder that is not is left out, with a warning.
+ * Those of the folder KEEL_PLUGIN_DIR ($libdir/keel: each ch_*.so, in the order of their names) come first, then
+ * those that KEEL_PLUGINS names.  One that the user has named must be usable; one of the folder that is not is
+ * left out, with a warning.
  *
- * A text beside a plug-in of the folder, ch_<name>.dev for ch_<name>.so, has the line "reach node" or "reach any" (dev_ops.reach).
- * With it a plug-in is loaded only when it is to be opened, or one of its variables (KEEL_<NAME>_...) is set.  Each line "card PATTERN"
- * names files of the system that are there where a network card for it is: it may be worth its while, though nobody asks for it.
+ * A text beside a plug-in of the folder, ch_<name>.dev for ch_<name>.so, has the line "reach node" or "reach any"
+ * (dev_ops.reach). With it a plug-in is loaded only when it is to be opened, or one of its variables
+ * (KEEL_<NAME>_...) is set.  Each line "card PATTERN" names files of the system that are there where a network
+ * card for it is: it may be worth its while, though nobody asks for it.
  *
- * Most jobs need no plug-in, and each of their processes would read the folder: that of the library is looked at only where a
- * device is lacking, or a variable that is set may be one of a plug-in.
+ * Most jobs need no plug-in, and each of their processes would read the folder: that of the library is looked at
+ * only where a device is lacking, or a variable that is set may be one of a plug-in.
  *
- * A plug-in is loaded once and stays as long as the library does: its variables are shown all the time, and MPID_Init may follow
- * MPID_End. */
+ * A plug-in is loaded once and stays as long as the library does: its variables are shown all the time, and
+ * MPID_Init may follow MPID_End. */
 #include "core.h"
 #include <dirent.h>
 #include <ctype.h>
@@ -126,7 +128,8 @@ static struct plugin *find(const char *path)
     return p;
 }
 
-/* A library behind it may start threads as soon as it is loaded (UCX from 1.18 on): they take no signal that is meant for the program. */
+/* A library behind it may start threads as soon as it is loaded (UCX from 1.18 on): they take no signal that is
+ * meant for the program. */
 static void *load_hushed(const char *path)
 {
     sigset_t before;

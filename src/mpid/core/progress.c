@@ -5,8 +5,8 @@
  *   1. MPID_Progress is the one place that polls devices; it is never entered from a device's upcall.
  *   2. A peer is found gone in an upcall, in a send, or from the segment; it is only marked there (peer.gone), and its
  *      requests are failed at the end of the next MPID_Progress, when nobody walks their queues.
- *   3. Who sleeps has looked at every device after saying that it sleeps (util/wait.h).  With something to send that waits
- *      for room it is woken by the device, and sleeps shortly in case that device cannot.
+ *   3. Who sleeps has looked at every device after saying that it sleeps (util/wait.h).  With something to send
+ *      that waits for room it is woken by the device, and sleeps shortly in case that device cannot.
  *   4. A device that no peer uses is looked at now and then only; once it brings something, always. */
 #include "core.h"
 #include <poll.h>
@@ -95,8 +95,8 @@ static int look_at_idle(void)
     return n;
 }
 
-/* A device with a descriptor has something to look at, whatever its progress said: it may not have looked.  (If it has found nothing
- * many times, there is nothing: descriptors of libraries may stay readable.) */
+/* A device with a descriptor has something to look at, whatever its progress said: it may not have looked.  (If it
+ * has found nothing many times, there is nothing: descriptors of libraries may stay readable.) */
 static bool readable(void)
 {
     struct pollfd fds[CORE_DEVICES];
@@ -323,7 +323,8 @@ static struct ku_seg_call *my_call(void)
     return ku_segment_call(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank);
 }
 
-/* For whoever asks why nothing moves: since when this wait has met no event.  Said before the word says that it sleeps. */
+/* For whoever asks why nothing moves: since when this wait has met no event.  Said before the word says that it
+ * sleeps. */
 static uint64_t say_since(struct ku_wait *w)
 {
     uint64_t now = ku_clock_ns();
@@ -355,7 +356,8 @@ static bool lie_down(struct team *waits, bool on_word, int *most_ms)
     return false;
 }
 
-/* What the thread waits for that has the device lock: it takes that away before it gives the lock away, and says it again afterwards. */
+/* What the thread waits for that has the device lock: it takes that away before it gives the lock away, and says
+ * it again afterwards. */
 static void say_waits(struct team *team, struct core_word word)
 {
     MPID_core.waits = team;
@@ -407,7 +409,8 @@ static int sleep_now(struct ku_wait *w, struct team *team, struct core_word word
     return 0;
 }
 
-/* The launcher asks.  The answer is true of all that has come before, and `since` of the time up to the answer: the events met. */
+/* The launcher asks.  The answer is true of all that has come before, and `since` of the time up to the answer:
+ * the events met. */
 static int answer(struct ku_wait *w, struct MPIR_HANDLE *r)
 {
     int met = MPID_Progress() + look_at_idle();
@@ -487,8 +490,8 @@ void MPID_Wait_request(struct MPIR_HANDLE *r)
     }
 }
 
-/* A millisecond's sleep, or less if something comes, of a program that asks: the events met.  It is not `since` then that the
- * program waits, because it asks, and may have other things to do. */
+/* A millisecond's sleep, or less if something comes, of a program that asks: the events met.  It is not `since`
+ * then that the program waits, because it asks, and may have other things to do. */
 static int nap(void)
 {
     struct sources s;
@@ -501,8 +504,8 @@ static int nap(void)
     return met;
 }
 
-/* Where somebody has the core who does not step aside, a program that asks naps so often: it leaves him most of the core, whatever a
- * look at its devices costs. */
+/* Where somebody has the core who does not step aside, a program that asks naps so often: it leaves him most of
+ * the core, whatever a look at its devices costs. */
 static bool naps_now(void)
 {
     enum { NAP_EVERY = 64 /* calls */, CLOCK_EVERY = 8, LOOKS_NS = 40000 /* from a nap to the next */ };
@@ -531,9 +534,9 @@ static int asked_beside(bool hogged)
 }
 
 /* A program that asks again and again (MPI_Test, MPI_Iprobe in a loop) waits too, and must leave the core to whom it
- * waits for: after a few calls in a row that met nothing, up the same ladder, but for its last rung.  Only where somebody
- * has the core who does not step aside it naps now and then: a yield would wait for the end of his time slice, whatever comes
- * meanwhile.  The events met. */
+ * waits for: after a few calls in a row that met nothing, up the same ladder, but for its last rung.  Only where
+ * somebody has the core who does not step aside it naps now and then: a yield would wait for the end of his time
+ * slice, whatever comes meanwhile.  The events met. */
 static int asked_in_vain(void)
 {
     enum { PATIENCE = 8 };

@@ -7,26 +7,28 @@
  *               SHARE --(all copied by the two)--> CTS of 0 bytes, gone
  *               PULL, SHARE --(the device cannot)--> CTS, as if there had been no address (rndv.c)
  *
- * One copy by one core, or by both, instead of two by two (packets).  Which is fastest depends on where the cores lie and on
- * the size, and both change while a job runs, as a kernel or a host moves its processes: so it is measured, for each peer
- * and class of sizes.
+ * One copy by one core, or by both, instead of two by two (packets).  Which is fastest depends on where the cores
+ * lie and on the size, and both change while a job runs, as a kernel or a host moves its processes: so it is
+ * measured, for each peer and class of sizes.
  *
  * Invariants
  *   1. The sender waits only for CTS, so it may be anywhere; a message that cannot be copied so is sent in packets.
- *   2. What is copied so stands in MPID_core.pulls, in order; MPID_Progress goes on with the first that can, a bounded step each
- *      time.
+ *   2. What is copied so stands in MPID_core.pulls, in order; MPID_Progress goes on with the first that can, a
+ *      bounded step each time.
  *   3. SHARE: the receiver takes pieces from the front, the sender from the back, when it is in MPI; both by changing
- *      a word of the receiver's (claim).  A piece that was taken is copied in the same step, so nobody waits for one who computes:
- *      who never comes takes nothing, and what he has copied he counts in the word.  A sender that took any sends SHARED when
- *      there are no more, to wake the receiver, or when it could not copy one.  Each use of the word has a number: a SHARE that is
- *      read too late finds nothing to take.  Modelled in tests/model/share.pml.
- *   4. A way is kept while messages are under way, as two ways at once would tell nothing of either.  Then the cheapest one is
- *      taken, or another is looked at: at least four messages and two samples, the first of which does not count.  A sample is a message, or
- *      those that were under way together, several of which may end at once: their time is that of all.  A look has a price, what it took beyond
- *      what the best way would have; the next look at the same way comes after PATIENCE times that, and as many times more as it was slower,
- *      or, when the best way has become slower than it was, after HASTE times.  So looks cost at most 1% a way, less of one
- *      that is far behind, and a change of place is noticed.  The next look comes within LOOK_MOST_NS at most, so one whose price is more than
- *      10 ms costs more than 1%. */
+ *      a word of the receiver's (claim).  A piece that was taken is copied in the same step, so nobody waits for
+ *      one who computes:
+ *      who never comes takes nothing, and what he has copied he counts in the word.  A sender that took any sends
+ *      SHARED when there are no more, to wake the receiver, or when it could not copy one.  Each use of the word
+ *      has a number: a SHARE that is read too late finds nothing to take.  Modelled in tests/model/share.pml.
+ *   4. A way is kept while messages are under way, as two ways at once would tell nothing of either.  Then the
+ *      cheapest one is taken, or another is looked at: at least four messages and two samples, the first of which
+ *      does not count.  A sample is a message, or those that were under way together, several of which may end at
+ *      once: their time is that of all.  A look has a price, what it took beyond what the best way would have; the
+ *      next look at the same way comes after PATIENCE times that, and as many times more as it was slower, or, when
+ *      the best way has become slower than it was, after HASTE times.  So looks cost at most 1% a way, less of one
+ *      that is far behind, and a change of place is noticed.  The next look comes within LOOK_MOST_NS at most, so one
+ *      whose price is more than 10 ms costs more than 1%. */
 #include "core.h"
 #include "util/clock.h"
 
@@ -155,7 +157,8 @@ static void sample(struct ways *w)
 }
 
 /* The time counts from the end of the message before, since of several at once each waits for the others; and when
- * the receiver was ready, not from the first packet: a sender that computes sends none, and can be read all the same. */
+ * the receiver was ready, not from the first packet: a sender that computes sends none, and can be read all the
+ * same. */
 void MPID_Pull_ended(struct rndv *v)
 {
     struct ways *w = ways_of(v);

@@ -160,8 +160,9 @@ static inline uint64_t take_mask(int source, int tag)
     return mask;
 }
 
-/* The message, if it is the next packet and lies where that was to be expected; dev_taken.len tells what else there is.  In a context
- * without posted receives and unexpected messages, where it can have no other receive, and the receive no other message. */
+/* The message, if it is the next packet and lies where that was to be expected; dev_taken.len tells what else
+ * there is.  In a context without posted receives and unexpected messages, where it can have no other receive, and
+ * the receive no other message. */
 static inline __attribute__((always_inline)) struct dev_taken take_here(uint32_t context_id, void *buf,
                                                                         int64_t len, int source, int tag)
 {
@@ -204,10 +205,10 @@ static inline bool may_spin(void)
                   MPID_core.busy == NULL && MPID_core.pulls == NULL && MPID_Progress_also == NULL);
 }
 
-/* When nothing has come: look again for as long as a message takes to come from another core, if nothing else is to be done; and
- * take a longer one out of where it lies, too.  `urgent` times the device has its turn at once, as there may be something that it
- * does meanwhile; then the line is looked at, not so often that its writer is disturbed: of many in a row more come then.
- * Not true: whatever there is now is for the long way. */
+/* When nothing has come: look again for as long as a message takes to come from another core, if nothing else is
+ * to be done; and take a longer one out of where it lies, too.  `urgent` times the device has its turn at once, as
+ * there may be something that it does meanwhile; then the line is looked at, not so often that its writer is
+ * disturbed: of many in a row more come then. Not true: whatever there is now is for the long way. */
 enum { URGENT = 16 };
 static __attribute__((noinline)) struct dev_taken take_soon(uint32_t context_id, void *buf, int64_t len,
                                                             int source, int tag, int urgent)
@@ -328,8 +329,8 @@ int MPID_Recv_bytes(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int 
     return recv_bytes_long(buf, len, comm, source, tag, status);
 }
 
-/* Is there something to be taken before a receive is put into the queue?  Behind others it is not looked at each call: messages in a
- * row come at less cost each. */
+/* Is there something to be taken before a receive is put into the queue?  Behind others it is not looked at each
+ * call: messages in a row come at less cost each. */
 static inline bool must_look(const struct context *c)
 {
     enum { CALLS = 16 };

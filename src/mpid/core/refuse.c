@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* refuse.c: messages that nobody is to wait for any more, as a process has refused the call that they belong to.
  *
- * Who refuses tells all members of the communicator, and nobody passes it on; so each member hears it, whatever the others do, and may
- * stop where it is when it has.  It is kept with the context and the tag of the call's messages:
+ * Who refuses tells all members of the communicator, and nobody passes it on; so each member hears it, whatever
+ * the others do, and may stop where it is when it has.  It is kept with the context and the tag of the call's
+ * messages:
  *   a receive   posted, or posted later: ends with the error
- *   a message   here, or coming later: is dropped; if its sender waits, it hears of the refusal and then, in answer to its RTS, of the error
+ *   a message   here, or coming later: is dropped; if its sender waits, it hears of the refusal and then, in
+ *               answer to its RTS, of the error
  *
  * Invariants
- *   1. With a refusal there is no posted receive and no unexpected message of its context and tag: so what comes is looked at only when it
- *      has found no receive.
- *   2. Receives look here only while something is refused at all (DOUBT_REFUSED), which closes the ways without a request as well.
- *   3. Contexts that carry messages for calls of another one have no refusals of their own, but those of that one (refused_with).
- *      They outlive the communicator for some time, as do contexts in which something is refused (context.c).
+ *   1. With a refusal there is no posted receive and no unexpected message of its context and tag: so what comes
+ *      is looked at only when it has found no receive.
+ *   2. Receives look here only while something is refused at all (DOUBT_REFUSED), which closes the ways without a
+ *      request as well.
+ *   3. Contexts that carry messages for calls of another one have no refusals of their own, but those of that one
+ *      (refused_with). They outlive the communicator for some time, as do contexts in which something is refused
+ *      (context.c).
  *   4. Of several refusals of one call, each of another process, all are kept, and any of them is told. */
 #include "core.h"
 #include <stdlib.h>

@@ -4,7 +4,8 @@
  *   sender      RTS --(RTS sent: MPID_Rndv_rts)--> WAIT --(CTS: MPID_Rndv_cts)--> SEND --(all handed over)--> gone
  *                                                  WAIT --(CTS of 0 bytes, or CANCEL_ACK)--> gone
  *   receiver    CTS --(CTS sent)--> RECV --(last DATA: MPID_Rndv_data)--> gone
- *   START: the first bytes may go right behind RTS, so that the sender fills a room while CTS is on its way.  A receiver that has been
+ *   START: the first bytes may go right behind RTS, so that the sender fills a room while CTS is on its way.  A
+ *   receiver that has been
  *               waiting takes them and says so in CTS; any other lets them pass, and DATA has them again.
  *               PULL, SHARE, and GIVE of the sender: pull.c; FETCH, TAKE, and RTS_KEY and PUT of the sender: fetch.c
  *
@@ -12,8 +13,8 @@
  *   1. An operation is named on the wire by index and generation; a packet for one that is gone is dropped.
  *   2. What cannot be sent at once waits in the peer's ctl or stream list, and the peer is in MPID_core.busy.
  *   3. An operation whose packets a device still owns (inflight) is not freed and its request not completed.
- *   4. Payload of one operation is sent in order; of several to one peer, one operation after the other.  FETCH and PUT take their turn among
- *      them: what they begin goes to the device as they do. */
+ *   4. Payload of one operation is sent in order; of several to one peer, one operation after the other.  FETCH
+ *      and PUT take their turn among them: what they begin goes to the device as they do. */
 #include "core.h"
 #include <stdlib.h>
 
@@ -132,7 +133,8 @@ no_memory:
     return NULL;
 }
 
-/* Not while other messages are under way, which keep both sides busy, and not for some time after a receiver was not ready. */
+/* Not while other messages are under way, which keep both sides busy, and not for some time after a receiver was
+ * not ready. */
 static bool may_start(struct peer *p, const struct rndv *v)
 {
     const struct rndv *last = MPID_Rndv_find(p->starting);
@@ -292,9 +294,9 @@ static dev_status send_packed(struct peer *p, struct rndv *v, const struct dev_h
     return s;
 }
 
-/* Bytes of the next DATA packet.  The first ones are small, so that the receiver begins early, and the last ones, so that he has not
- * much to do when the sender has done all: one side stands still then.  Not where there is a message before, or behind: small packets
- * leave cells half empty, and less is under way then. */
+/* Bytes of the next DATA packet.  The first ones are small, so that the receiver begins early, and the last ones,
+ * so that he has not much to do when the sender has done all: one side stands still then.  Not where there is a
+ * message before, or behind: small packets leave cells half empty, and less is under way then. */
 static int64_t part_bytes(const struct rndv *v, int64_t most)
 {
     int64_t left = v->want - v->done, n = most;
@@ -307,7 +309,8 @@ static int64_t part_bytes(const struct rndv *v, int64_t most)
     return least(least(n, most), left);
 }
 
-/* From where it lies?  Into the device's room it is copied where the two sides copy in turns, and a second copy is none. */
+/* From where it lies?  Into the device's room it is copied where the two sides copy in turns, and a second copy is
+ * none. */
 static bool lies_ready(const struct peer *p, const struct rndv *v)
 {
     return v->req->datatype == NULL && (!p->cd->has_reserve || p->cd->caps.stream);
@@ -440,8 +443,8 @@ void MPID_Rndv_ask(struct rndv *v)
     }
 }
 
-/* Messages that follow each other into the same memory, as benchmarks have it, stay in the caches however many they are: so where
- * they go counts too. Of derived types it is not looked for. */
+/* Messages that follow each other into the same memory, as benchmarks have it, stay in the caches however many
+ * they are: so where they go counts too. Of derived types it is not looked for. */
 static void comes(struct rndv *v)
 {
     bool known = v->req->datatype == NULL, first = MPID_core.coming == 0;
@@ -460,7 +463,8 @@ void MPID_Rndv_cts_key(struct rndv *v)
         ctl_push(v, PKT_CTS_KEY);
 }
 
-/* Half of the cache, where the user has told nothing.  MPI_Init does not look for its size: most jobs have no long messages. */
+/* Half of the cache, where the user has told nothing.  MPI_Init does not look for its size: most jobs have no long
+ * messages. */
 static void look_for_cache(void)
 {
     size_t bytes = ku_copy_cache();

@@ -310,8 +310,9 @@ static int send_at_once(const struct MPID_Operation *op)
     return err;
 }
 
-/* ---- A message that goes at once: no request.  What is usual calls nothing, so it saves no registers: a processor's stores wait
- * for the line that goes to the other core, and the fewer there are, the more messages go on meanwhile. ---- */
+/* ---- A message that goes at once: no request.  What is usual calls nothing, so it saves no registers: a
+ * processor's stores wait for the line that goes to the other core, and the fewer there are, the more messages go
+ * on meanwhile. ---- */
 
 /* A short one into the peer's lane; NULL: it has none, or not now. */
 static inline __attribute__((always_inline)) struct peer *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* shared_memory.c: memory that the processes of a node have in common, for the layer above: blocks of the segment's heap, and waiting for a
- * word in one of them.
+/* shared_memory.c: memory that the processes of a node have in common, for the layer above: blocks of the
+ * segment's heap, and waiting for a word in one of them.
  *
- * Who waits for a word looks at the devices meanwhile, and sleeps on its own word and on that one together; where it cannot (it has
- * to sleep in poll, or the kernel is too old) it sleeps for a millisecond at a time. */
+ * Who waits for a word looks at the devices meanwhile, and sleeps on its own word and on that one together; where
+ * it cannot (it has to sleep in poll, or the kernel is too old) it sleeps for a millisecond at a time. */
 #include "core.h"
 #include "joint.h"
 

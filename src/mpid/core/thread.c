@@ -18,7 +18,8 @@ enum {
     LONG_NS = 400000000 /* after so much of a wait it finds out where it is, for a report */
 };
 enum { FREE, HELD, WANTED /* held, and somebody sleeps for it */ };
-/* So many takings by one thread, and by no other, after which the lock is biased to it; twice as many with each revocation. */
+/* So many takings by one thread, and by no other, after which the lock is biased to it; twice as many with each
+ * revocation. */
 enum { STREAK = 256, STREAK_MOST = 1 << 16 };
 
 /* A thread that waits for the driver to tell it: it runs, and looks itself whether somebody drives; it sleeps. */
@@ -72,7 +73,8 @@ static struct {
 /* Its address is the thread's name. */
 static _Thread_local char self __attribute__((tls_model("initial-exec")));
 
-/* Where this thread waits, once it has waited for LONG_NS.  By the stack: what is left in MPID_Call_name may be of an earlier call. */
+/* Where this thread waits, once it has waited for LONG_NS.  By the stack: what is left in MPID_Call_name may be of
+ * an earlier call. */
 static _Thread_local struct {
     const char *call;
     uint64_t caller;
@@ -91,10 +93,11 @@ static void wake(_Atomic uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* The lock has a word, and it may be biased to a thread: that one takes it without an atomic instruction, by saying that it is inside,
- * while no other thread calls MPI.  Another one takes the word, revokes the bias, and waits until that thread has left.  Either the
- * thread sees, once inside, that its bias is gone, or the other one sees that it is inside: the membarrier between the two accesses of
- * the other one stands for a fence in the thread's (tests/model/bias.pml).  Who holds the word while nobody is inside has the lock. */
+/* The lock has a word, and it may be biased to a thread: that one takes it without an atomic instruction, by
+ * saying that it is inside, while no other thread calls MPI.  Another one takes the word, revokes the bias, and
+ * waits until that thread has left.  Either the thread sees, once inside, that its bias is gone, or the other one
+ * sees that it is inside: the membarrier between the two accesses of the other one stands for a fence in the
+ * thread's (tests/model/bias.pml).  Who holds the word while nobody is inside has the lock. */
 
 static bool is_inside(const struct ku_seat *p)
 {
@@ -447,7 +450,8 @@ static void settle(struct wakes *wakes)
                     (happened || MPID_core.busy != NULL || MPID_core.pulls != NULL || MPID_core.gone_pending);
 }
 
-/* Does one of them run?  After the driver's leaving: either it is seen here, or it sees that nobody drives (tests/model/park.pml). */
+/* Does one of them run?  After the driver's leaving: either it is seen here, or it sees that nobody drives
+ * (tests/model/park.pml). */
 static bool one_is_awake(void)
 {
     atomic_thread_fence(memory_order_seq_cst);
@@ -533,7 +537,8 @@ static bool is_taken(void)
     return (holder != NULL && holder != &self) || (seat != NULL && seat != ku_seat && is_inside(seat));
 }
 
-/* If no quiet one was there at the first two looks, and none has begun at the last, it is not one of them who has it. */
+/* If no quiet one was there at the first two looks, and none has begun at the last, it is not one of them who has
+ * it. */
 bool MPID_Thread_busy(void)
 {
     uint32_t ended = atomic_load(&threads.quiet.ended), begun = atomic_load(&threads.quiet.begun);

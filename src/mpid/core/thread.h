@@ -2,18 +2,21 @@
 /* thread.h: what several threads of a process share in the core (MPID_NEEDS_THREADS), and how they wait.
  *
  * Invariants
- *   1. A thread that is in a call of the ADI holds the device lock, but for what device.h allows at any time (send_short) and while
- *      it waits.  The lock may be taken again by who holds it.  All waiting goes through this file, which gives the lock away.
- *   2. One of the threads that wait, the driver, looks at the devices and sleeps on the rank's word or descriptors.  The others are
- *      parked, each on a word of its own.  Who gives the lock away wakes those for whom something has happened meanwhile: a parked
- *      thread whose requests are done, and the driver, if it sleeps, for anything.  It does so before the lock is free, so between the
- *      last look of a thread at what it waits for and its sleep nothing is lost.
- *   3. While a thread is parked there is a driver, or one of the parked (the heir) has been called to become it, or one of them runs:
- *      before it sleeps it looks whether somebody drives.  A driver that lets others of its core run may be replaced meanwhile, so
- *      after a step (MPID_Thread_step) it asks again whether it drives.
+ *   1. A thread that is in a call of the ADI holds the device lock, but for what device.h allows at any time
+ *      (send_short) and while it waits.  The lock may be taken again by who holds it.  All waiting goes through this
+ *      file, which gives the lock away.
+ *   2. One of the threads that wait, the driver, looks at the devices and sleeps on the rank's word or
+ *      descriptors.  The others are parked, each on a word of its own.  Who gives the lock away wakes those for whom
+ *      something has happened meanwhile: a parked thread whose requests are done, and the driver, if it sleeps, for
+ *      anything.  It does so before the lock is free, so between the last look of a thread at what it waits for and
+ *      its sleep nothing is lost.
+ *   3. While a thread is parked there is a driver, or one of the parked (the heir) has been called to become it,
+ *      or one of them runs:
+ *      before it sleeps it looks whether somebody drives.  A driver that lets others of its core run may be
+ *      replaced meanwhile, so after a step (MPID_Thread_step) it asks again whether it drives.
  *   4. `events` and the counters beside it only go up: equal sums at two times say that nothing has happened.
- *   5. While the lock is biased to a thread (ku_bias_in_force) nobody sends without it, and that thread uses lanes as if it were alone;
- *      before that it waits for those in a lane.  Who takes the lock's word ends the bias first.
+ *   5. While the lock is biased to a thread (ku_bias_in_force) nobody sends without it, and that thread uses lanes
+ *      as if it were alone; before that it waits for those in a lane.  Who takes the lock's word ends the bias first.
  *   6. Who takes the lock's word begins the receives that others have begun without it (fresh.c). */
 #ifndef MPID_THREAD_H
 #define MPID_THREAD_H
@@ -40,8 +43,9 @@ uint32_t MPID_Thread_events(void);
 
 /* The caller waits: may it drive?  If so it does from now on, until its call of the ADI ends. */
 bool MPID_Thread_drive(void);
-/* Another one drives: wait until something has happened to the request (NULL: to what MPID_Waited says, or anything), or nobody drives,
- * or for so long.  First up the ladder, if there is one.  Nonzero: something has happened. */
+/* Another one drives: wait until something has happened to the request (NULL: to what MPID_Waited says, or
+ * anything), or nobody drives, or for so long.  First up the ladder, if there is one.  Nonzero: something has
+ * happened. */
 struct team;
 int MPID_Thread_park(struct MPIR_HANDLE *r, const struct team *team, struct ku_wait *w, int most_ms);
 /* Within MPID_Report: tell of each (MPID_Report_thread). */
@@ -52,8 +56,8 @@ enum ku_wait_step MPID_Thread_step(struct ku_wait *w);
 void MPID_Thread_yield(void);
 /* The caller, a thread of the program, looks at the devices. */
 void MPID_Thread_looks(void);
-/* Of the helper: the device lock, if it is free, no thread of the program waits, and none has looked at the devices since the last call
- * with this `seen`. */
+/* Of the helper: the device lock, if it is free, no thread of the program waits, and none has looked at the
+ * devices since the last call with this `seen`. */
 bool MPID_Thread_help(uint32_t *seen);
 /* Around a sleep of the driver on the rank's word or descriptors. */
 uint32_t MPID_Thread_lie_down(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device lock and the threads that wait without it: no wake-up is lost, whoever completes a request; somebody always drives; what
- * is done with the lock is done by one at a time. */
+/* The device lock and the threads that wait without it: no wake-up is lost, whoever completes a request; somebody
+ * always drives; what is done with the lock is done by one at a time. */
 #include <check.h>
 #include <errno.h>
 #include <linux/futex.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What this process waits for, written into its part of the segment when the launcher asks (struct ku_seg_call).
  *
- * Nothing is kept for this while the program runs: a rank that is about to sleep, or polls in vain, sees that the launcher's
- * count of questions has changed, and looks at its own stack (whose call is this, made where?) and at its queues. */
+ * Nothing is kept for this while the program runs: a rank that is about to sleep, or polls in vain, sees that the
+ * launcher's count of questions has changed, and looks at its own stack (whose call is this, made where?) and at
+ * its queues. */
 #include "config.h"
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -35,7 +36,8 @@ _Thread_local const char *MPID_Call_name;
 _Thread_local struct MPID_Waited MPID_Waited;
 _Thread_local struct core_probe MPID_Probing;
 
-/* Does a frame lie outside this library and its Fortran procedures?  *procedure_name is the procedure's that it lies in, or NULL. */
+/* Does a frame lie outside this library and its Fortran procedures?  *procedure_name is the procedure's that it
+ * lies in, or NULL. */
 static bool outside(const void *frame, const char **procedure_name)
 {
     Dl_info info, here = { 0 };
@@ -47,8 +49,8 @@ static bool outside(const void *frame, const char **procedure_name)
     return info.dli_fbase != here.dli_fbase && strstr(info.dli_fname, "/libmpifort_abi.") == NULL;
 }
 
-/* Where the program has called this library, and the name of the procedure if its symbol tells (else *procedure_name stays): the
- * innermost frame outside, or the outermost there is; 0: none. */
+/* Where the program has called this library, and the name of the procedure if its symbol tells (else
+ * *procedure_name stays): the innermost frame outside, or the outermost there is; 0: none. */
 uint64_t MPID_Find_caller(const char **procedure_name)
 {
     void *frame[FRAMES];
@@ -60,8 +62,8 @@ uint64_t MPID_Find_caller(const char **procedure_name)
     return n < 2 ? 0 : (uint64_t)(uintptr_t)frame[i < n ? i : n - 1];
 }
 
-/* The procedure of MPI that the program is in, and who called it.  In the part of a procedure that compilers put elsewhere
- * its symbol is of no use: then the name was left behind. */
+/* The procedure of MPI that the program is in, and who called it.  In the part of a procedure that compilers put
+ * elsewhere its symbol is of no use: then the name was left behind. */
 static void find_call(struct ku_seg_call *call)
 {
     const char *name = NULL;

@@ -2,9 +2,10 @@
 /* wire.h: the packets that cores exchange: version 5 of the wire format (doc/wire.md says the same in words, and
  * wire_test compares the two).
  *
- * Every packet is a struct dev_head and a body.  A body's numbers are little-endian, whatever the machine; the head is the
- * device's to convert (dev_head_le).  Packets are built by the pkt_*_prepare functions only; what comes in is checked by the pkt_*_check
- * functions before any of it is used, and read by the pkt_*_of functions only. */
+ * Every packet is a struct dev_head and a body.  A body's numbers are little-endian, whatever the machine; the
+ * head is the device's to convert (dev_head_le).  Packets are built by the pkt_*_prepare functions only; what
+ * comes in is checked by the pkt_*_check functions before any of it is used, and read by the pkt_*_of functions
+ * only. */
 #ifndef MPID_WIRE_H
 #define MPID_WIRE_H
 
@@ -30,12 +31,14 @@ enum pkt_kind {
     PKT_XOFF,       /* send to this process no more messages eagerly */
     PKT_XON,        /* eager messages are welcome again */
     PKT_SYNC,       /* tag: round of the barrier of MPID_End */
-    PKT_SHARE,  /* an answer to RTS: copy a part of the message to the receiver's memory: struct pkt_share */
-    PKT_SHARED, /* the sender's part is there: context: receiver's operation; tag: its generation; source: see pkt_shared_prepare */
-    PKT_START,  /* the first bytes of a message, right after its RTS: context, tag: sender's operation */
-    PKT_PUT,    /* bytes for the receiver's memory: context: region; tag, source: see pkt_part_prepare */
-    PKT_GET,    /* wanted: bytes of the receiver's memory: struct pkt_get */
-    PKT_GOT,    /* a part of them: context: the operation that asked; tag, source: see pkt_part_prepare */
+    PKT_SHARE, /* an answer to RTS: copy a part of the message to the receiver's memory: struct pkt_share */
+    /* the sender's part is there: context: receiver's operation; tag: its generation; source: see
+     * pkt_shared_prepare */
+    PKT_SHARED,
+    PKT_START, /* the first bytes of a message, right after its RTS: context, tag: sender's operation */
+    PKT_PUT,   /* bytes for the receiver's memory: context: region; tag, source: see pkt_part_prepare */
+    PKT_GET,   /* wanted: bytes of the receiver's memory: struct pkt_get */
+    PKT_GOT,   /* a part of them: context: the operation that asked; tag, source: see pkt_part_prepare */
     PKT_ATOMIC, /* update an element of the receiver's memory: context: operation, tag: type; struct pkt_atomic */
     PKT_FLUSH, /* wanted: an answer when all PUTs before it are done: context, tag: the operation that asks */
     PKT_MEM_ACK, /* the answer to ATOMIC and FLUSH, and to a GET that is refused: struct pkt_mem_ack */
@@ -44,7 +47,9 @@ enum pkt_kind {
     PKT_RTS_KEY, /* RTS of a long message that the receiver's device may get: struct pkt_rts, the device's key to it */
     PKT_BYE, /* through a joint segment: nothing more comes from this process, and it takes nothing more */
     PKT_CTS_KEY, /* an answer to RTS_KEY: the sender's device may put the message: struct pkt_cts, the key to where */
-    PKT_REFUSED, /* nobody is to wait for messages with this tag (refuse.c): context, tag, source: who says so; struct pkt_refused, words */
+    /* nobody is to wait for messages with this tag (refuse.c): context, tag, source: who says so; struct
+     * pkt_refused, words */
+    PKT_REFUSED,
     PKT_NOTE, /* what listeners are told of the next message: context, tag, source of that; struct pkt_note (note.c) */
     PKT_KINDS
 };
@@ -68,8 +73,8 @@ struct pkt_cts {
     uint32_t start; /* 1: START is taken if it came after RTS, and DATA goes on behind it; 0: it is not */
 };
 
-/* The message in `chunks` pieces of `chunk` bytes (the last one may be shorter); who copies which is told by a word that both
- * sides change (pull.c). */
+/* The message in `chunks` pieces of `chunk` bytes (the last one may be shorter); who copies which is told by a
+ * word that both sides change (pull.c). */
 struct pkt_share {
     struct pkt_op sender; /* from RTS */
     struct pkt_op receiver;
@@ -99,8 +104,9 @@ struct pkt_mem_ack {
     uint32_t zero;
 };
 
-/* What a process tells others of its memory, for them to reach it (MPID_Mem_key).  Behind it for each device of which it is registered
- * with, as in a card: the length of the device's name in a byte, the name, the length of its key in two, the key. */
+/* What a process tells others of its memory, for them to reach it (MPID_Mem_key).  Behind it for each device of
+ * which it is registered with, as in a card: the length of the device's name in a byte, the name, the length of
+ * its key in two, the key. */
 struct mem_key {
     uint32_t magic; /* MEM_KEY_MAGIC */
     uint32_t rank;  /* in the job */
@@ -152,8 +158,8 @@ struct pkt {
     _Alignas(8) unsigned char body[PKT_SHORT_MAX];
 };
 
-/* Heads and bodies are put together in words, and not field by field: the device moves them as words, and a processor lets a load
- * that spans several earlier stores wait until these, and all before them, are in its cache. */
+/* Heads and bodies are put together in words, and not field by field: the device moves them as words, and a
+ * processor lets a load that spans several earlier stores wait until these, and all before them, are in its cache. */
 static inline uint64_t pkt_pair(uint32_t first, uint32_t second)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -322,8 +328,8 @@ static inline struct pkt_op pkt_start_op(const struct dev_head *h)
     return (struct pkt_op){ .index = h->context, .gen = h->tag };
 }
 
-/* A part of something of the receiver's: of a message (DATA), of its memory (PUT), of what a GET asked for (GOT).  Offsets have 48
- * bits; the receiver's generation shares a word with their upper 16. */
+/* A part of something of the receiver's: of a message (DATA), of its memory (PUT), of what a GET asked for (GOT).
+ * Offsets have 48 bits; the receiver's generation shares a word with their upper 16. */
 static inline struct dev_head pkt_part_prepare(enum pkt_kind kind, struct pkt_op receiver, uint64_t offset)
 {
     return pkt_head(kind, 0, receiver.index, (uint32_t)offset,

@@ -2,13 +2,13 @@
 /* zero_copy.c: long bodies that a device receives straight into the buffer of the receive.
  *
  * A DATA packet belongs to an operation that knows where its next bytes go.  An EAGER one is matched when its head is
- * there, and its receive becomes an operation without another side, which a lost peer fails like any (rndv.c).  What is
- * typed or cut short is received into memory of the operation first.
+ * there, and its receive becomes an operation without another side, which a lost peer fails like any (rndv.c).
+ * What is typed or cut short is received into memory of the operation first.
  *
  * The ticket is the operation's name, as on the wire: when the operation is gone, nothing is written any more.
  *
- * A device whose library writes on its own is lent the room: the bytes count as received at once, and the operation stays as long
- * as the device has some of its room (inflight), also when the peer is lost. */
+ * A device whose library writes on its own is lent the room: the bytes count as received at once, and the
+ * operation stays as long as the device has some of its room (inflight), also when the peer is lost. */
 #include "core.h"
 #include <stdlib.h>
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* encode.c: a datatype as bytes, and back (MPID_Type_encode, MPID_Type_decode).
  *
- * The bytes are a version, records, and the type.  A record is a layout, a list or a signature; it refers to earlier records
- * only, by number, so there are no cycles, and what is shared is written once.  Numbers are of 7 bits a byte, the lowest
- * first, in as few bytes as possible; signed ones with the sign lowest (0, -1, 1, -2, ...).
+ * The bytes are a version, records, and the type.  A record is a layout, a list or a signature; it refers to
+ * earlier records only, by number, so there are no cycles, and what is shared is written once.  Numbers are of 7
+ * bits a byte, the lowest first, in as few bytes as possible; signed ones with the sign lowest (0, -1, 1, -2,
+ * ...).
  *
  *   encoding   version, record..., END, flags, align, basic, lb, extent, size if it has no layout
  *   LAYOUT     off, loops, { count, stride } from the outermost on, 0 and bytes | list + 1
@@ -13,13 +14,14 @@
  *   FIELDS     n, { off, 0 and bytes | layout + 1 }...
  *   SIGN       n, { times, 2 * basic | 2 * signature + 1 }...
  *
- * Each off of a list is the difference to the one before.  A list, layout or signature is referred to by how many of its
- * sort came before it; the last layout and the last signature are the type's, where the flags say that it has one.
+ * Each off of a list is the difference to the one before.  A list, layout or signature is referred to by how many
+ * of its sort came before it; the last layout and the last signature are the type's, where the flags say that it
+ * has one.
  *
- * Decoding trusts nothing.  It keeps the invariants of layout.h and sign.h that the copy functions depend on: no part is
- * empty, sizes and places fit in 63 bits, nesting is bounded; and computes what can be computed (sizes, the true bounds)
- * instead of reading it, so a type cannot touch other memory than its bounds say.  Nothing is allocated for entries that
- * the bytes left could not describe. */
+ * Decoding trusts nothing.  It keeps the invariants of layout.h and sign.h that the copy functions depend on: no
+ * part is empty, sizes and places fit in 63 bits, nesting is bounded; and computes what can be computed (sizes,
+ * the true bounds) instead of reading it, so a type cannot touch other memory than its bounds say.  Nothing is
+ * allocated for entries that the bytes left could not describe. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* external.c: to and from external32.
  *
- * Bytes go between the user's buffer and a window in the native packed form (type_copy.h), and are converted between the window
- * and the external form, one run of equal basic elements after the other, as the type's signature says.  Contiguous
- * buffers are their own window. */
+ * Bytes go between the user's buffer and a window in the native packed form (type_copy.h), and are converted
+ * between the window and the external form, one run of equal basic elements after the other, as the type's
+ * signature says.  Contiguous buffers are their own window. */
 #include "mpid/datatype/external.h"
 
 #include <endian.h>

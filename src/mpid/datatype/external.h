@@ -17,8 +17,8 @@ int64_t MPID_External_size(const struct MPIR_DATATYPE *t);
 /* All of (buf, count, t) to dst.  MPI_ERR_VALUE_TOO_LARGE: a number does not fit (MPI_LONG has 4 bytes). */
 int MPID_External_pack(const struct MPIR_DATATYPE *t, const void *buf, int64_t count, void *dst);
 
-/* src[0, len) to the place behind the first `skip` bytes of the external form of (buf, count, t).  *done: bytes used, all
- * whole basic elements that there are.  MPI_ERR_ARG: skip is inside a basic element. */
+/* src[0, len) to the place behind the first `skip` bytes of the external form of (buf, count, t).  *done: bytes
+ * used, all whole basic elements that there are.  MPI_ERR_ARG: skip is inside a basic element. */
 int MPID_External_unpack(const struct MPIR_DATATYPE *t, void *buf, int64_t count, int64_t skip,
                          const void *src, int64_t len, int64_t *done);
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include "mpid/datatype/layout.h"
 
-/* Layouts of up to FLAT_RUNS runs become entries of the list they are in, as long as that has at most FLAT_FREE entries, or
- * FLAT_TIMES as many as without. */
+/* Layouts of up to FLAT_RUNS runs become entries of the list they are in, as long as that has at most FLAT_FREE
+ * entries, or FLAT_TIMES as many as without. */
 enum { FLAT_RUNS = 16, FLAT_FREE = 64, FLAT_TIMES = 4, SPLIT_MAX = 64 };
 
 struct MPID_LAYOUT *MPID_Layout_ref(const struct MPID_LAYOUT *l)

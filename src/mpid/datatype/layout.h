@@ -2,16 +2,18 @@
 /* layout.h: where the bytes of a datatype lie: the form that the copy functions work on.
  *
  * A layout is up to MPID_LAYOUT_LOOPS nested strided loops over a leaf; the leaf is a run of contiguous bytes
- * or a list. A list holds blocks of one length, runs of any length, the same layout at many places, or fields that are different
- * layouts again.
+ * or a list. A list holds blocks of one length, runs of any length, the same layout at many places, or fields that
+ * are different layouts again.
  *
  * Invariants
- *   1. Layouts and lists never change once made (but for the programs that are added), and are shared by reference count: a type may be freed while
+ *   1. Layouts and lists never change once made (but for the programs that are added), and are shared by reference
+ *      count: a type may be freed while
  * layouts made from it live on.
  *   2. The order of the bytes in a layout is the order of the type map: entries are merged, never sorted.
  *   3. Canonical: loops of one iteration are dropped, loops whose iterations touch are one loop or one run,
- * runs that touch are one run, blocks at equal distances are a loop, layouts of few runs in a list are its entries.  No part is
- * empty.  The exception: runs whose lengths are small multiples of one length are blocks of that, if these take less memory.
+ * runs that touch are one run, blocks at equal distances are a loop, layouts of few runs in a list are its
+ * entries.  No part is empty.  The exception: runs whose lengths are small multiples of one length are blocks of
+ * that, if these take less memory.
  *   4. Memory is proportional to the description: to the number of blocks of an index list, never to counts.
  *   5. Every offset and size fits in 63 bits; type_make.c checks that before it makes a layout. */
 #ifndef MPID_LAYOUT_H
@@ -117,16 +119,16 @@ int64_t MPID_List_entry_at(const struct MPID_LIST *list, int64_t at);
 struct MPID_LAYOUT *MPID_Layout_run(int64_t off, int64_t bytes);
 /* `count` times the piece, `stride` apart; count and piece are not empty. */
 struct MPID_LAYOUT *MPID_Layout_loop(int64_t count, int64_t stride, struct MPID_PIECE piece);
-/* n blocks of `bytes`, which the caller knows to be `runs` runs and not all at equal distances, and whose list->off it fills in.  NULL: runs are
- * better, or no memory. */
+/* n blocks of `bytes`, which the caller knows to be `runs` runs and not all at equal distances, and whose
+ * list->off it fills in.  NULL: runs are better, or no memory. */
 struct MPID_LAYOUT *MPID_Layout_blocks(int64_t n, int64_t bytes, int64_t runs);
 /* n runs that are not blocks, `bytes` in all, whose list->off and list->start the caller fills in. */
 struct MPID_LAYOUT *MPID_Layout_of_runs(int64_t n, int64_t bytes, int64_t longest);
-/* n times `sub`, not all at equal distances, whose list->off the caller fills in.  NULL: fewer or simpler parts than are best this way, or
- * no memory. */
+/* n times `sub`, not all at equal distances, whose list->off the caller fills in.  NULL: fewer or simpler parts
+ * than are best this way, or no memory. */
 struct MPID_LAYOUT *MPID_Layout_same(int64_t n, const struct MPID_LAYOUT *sub);
-/* The parts that layouts are made of, for what describes one itself (encode.c): an empty list of n entries, with off, start
- * and sub of the size its kind asks for; NULL: no memory. */
+/* The parts that layouts are made of, for what describes one itself (encode.c): an empty list of n entries, with
+ * off, start and sub of the size its kind asks for; NULL: no memory. */
 struct MPID_LIST *MPID_List_new(enum MPID_LIST_KIND kind, int64_t n);
 /* Entry i of RUNS or FIELDS; entries come in order. */
 void MPID_List_set(struct MPID_LIST *list, int64_t i, struct MPID_PIECE piece);

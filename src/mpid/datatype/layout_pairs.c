@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* layout_pairs.c: the layouts of pairs of a value and an int, as the C compiler lays out the struct.  In memory the data
- * ends with the int; between the two there may be a gap (short).  Static: their reference counts never reach 0. */
+/* layout_pairs.c: the layouts of pairs of a value and an int, as the C compiler lays out the struct.  In memory
+ * the data ends with the int; between the two there may be a gap (short).  Static: their reference counts never
+ * reach 0. */
 #include <stddef.h>
 #include "mpid.h"
 #include "mpid/datatype/layout.h"

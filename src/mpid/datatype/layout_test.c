@@ -470,7 +470,8 @@ START_TEST(canonical_forms)
 }
 END_TEST
 
-/* Blocks of every length at distances near to them, forwards and backwards, with every rest of a round: the kernels' cases. */
+/* Blocks of every length at distances near to them, forwards and backwards, with every rest of a round: the
+ * kernels' cases. */
 START_TEST(every_block)
 {
     struct both c;
@@ -710,8 +711,8 @@ START_TEST(types_of_no_bytes_and_of_one_run)
 }
 END_TEST
 
-/* Bytes that are wrong in one thing each, and a word of what is said.  The beginning of each is version 1; RUN(n) is a layout of
- * one run of n bytes. */
+/* Bytes that are wrong in one thing each, and a word of what is said.  The beginning of each is version 1; RUN(n)
+ * is a layout of one run of n bytes. */
 #define RUN(n) 1, 0, 0, 0, n
 START_TEST(wrong_bytes_are_refused)
 {

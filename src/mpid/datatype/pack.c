@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pack.c: MPID_Pack and its like (the paper's 4.1).  All processes hold data alike as yet, so messages travel in the native
- * layout; external32 is for those who ask for it by msgrep.  A message in another representation is refused by name rather
- * than misread. */
+/* pack.c: MPID_Pack and its like (the paper's 4.1).  All processes hold data alike as yet, so messages travel in
+ * the native layout; external32 is for those who ask for it by msgrep.  A message in another representation is
+ * refused by name rather than misread. */
 #include "mpid.h"
 #include "mpid/datatype/type_copy.h"
 #include "mpid/datatype/external.h"

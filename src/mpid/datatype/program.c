@@ -166,7 +166,8 @@ static void program_fill(struct filling *f, const struct source *s)
             p->block = 0;
 }
 
-/* Few blocks of different multiples of 16 bytes, without windows, are steps of 16 bytes for which there are loops without decisions. */
+/* Few blocks of different multiples of 16 bytes, without windows, are steps of 16 bytes for which there are loops
+ * without decisions. */
 static void split_steps(struct MPID_PROGRAM *p)
 {
     enum { PART = 16, PARTS_MAX = 10 };

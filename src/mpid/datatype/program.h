@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* program.h: a short list of blocks as a few steps, each one load and one store of up to 64 bytes.
  *
- * A step whose memory lies in a window of 64 bytes holds several blocks: the bytes of the window that are data are loaded,
- * permuted and stored together.  A block that has no neighbours so near is a step of its own, as long as it is.  Where a whole
- * iteration of the list is so small that several fit in one window, the program is one step for `per` of them. */
+ * A step whose memory lies in a window of 64 bytes holds several blocks: the bytes of the window that are data are
+ * loaded, permuted and stored together.  A block that has no neighbours so near is a step of its own, as long as
+ * it is.  Where a whole iteration of the list is so small that several fit in one window, the program is one step
+ * for `per` of them. */
 #ifndef MPID_PROGRAM_H
 #define MPID_PROGRAM_H
 
@@ -42,7 +43,8 @@ struct MPID_PLACES {
     uint8_t unpack[MPID_WINDOW]; /* byte j of the window, if it is data, is (first) packed byte unpack[j] */
 };
 
-/* What is repeated: a leaf of a layout (level == depth), or its innermost loop; and how far apart the repetitions are. */
+/* What is repeated: a leaf of a layout (level == depth), or its innermost loop; and how far apart the repetitions
+ * are. */
 #define MPID_ANY_STRIDE INT64_MAX /* at any places */
 
 struct MPID_PROGRAM {
@@ -57,8 +59,8 @@ struct MPID_PROGRAM {
     struct MPID_PLACES places[]; /* of the windows */
 };
 
-/* The program for repetitions of l from `level` on, made now if there is none yet; kept until the layout goes.  NULL: it would have too many
- * steps, other loops are better, or there is no memory. */
+/* The program for repetitions of l from `level` on, made now if there is none yet; kept until the layout goes.
+ * NULL: it would have too many steps, other loops are better, or there is no memory. */
 const struct MPID_PROGRAM *MPID_Program_find(const struct MPID_LAYOUT *l, int level, int64_t stride);
 
 /* The same; at once if it is the last that was made. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sign.h: which basic types a datatype is made of, in the order of its packed form: its type signature.
  *
- * Only types of more than one basic type have one; the others are told by `basic` in struct MPIR_DATATYPE.  A signature
- * never changes once made and is shared by reference count.  Memory is proportional to the fields of the structs in it:
- * repetitions are numbers.  Types nested more than MPID_SIGN_DEPTH deep have none (the walkers recurse): they can be sent
- * and packed, but not converted. */
+ * Only types of more than one basic type have one; the others are told by `basic` in struct MPIR_DATATYPE.  A
+ * signature never changes once made and is shared by reference count.  Memory is proportional to the fields of the
+ * structs in it:
+ * repetitions are numbers.  Types nested more than MPID_SIGN_DEPTH deep have none (the walkers recurse): they can
+ * be sent and packed, but not converted. */
 #ifndef MPID_SIGN_H
 #define MPID_SIGN_H
 

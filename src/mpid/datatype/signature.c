@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* signature.c: type signatures as numbers that can be compared: see MPID_Signature_of (mpid_datatype.h).
  *
- * The digest of a sequence is a polynomial, modulo 2^64, whose coefficients stand for what its numbers are.  So that of a sequence behind
- * another one, and of one that is repeated, follows from those of the parts (sign.h): signatures of any length cost what their description
- * has of parts. */
+ * The digest of a sequence is a polynomial, modulo 2^64, whose coefficients stand for what its numbers are.  So
+ * that of a sequence behind another one, and of one that is repeated, follows from those of the parts (sign.h):
+ * signatures of any length cost what their description has of parts. */
 #include "mpid/datatype/signature.h"
 
 #include "basic.h"
@@ -13,9 +13,9 @@
 
 /* ---- What the basic types are ---- */
 
-/* Of one number: what it is ('i' signed, 'u' unsigned, 'f' floating, 'l' a truth, 'w' a wide character, 'b' a byte, 'p' packed), and its
- * bytes.  C's characters are taken for integers, and all integers of a size that have a sign for one type, whatever their names; so are
- * floating types and truths. */
+/* Of one number: what it is ('i' signed, 'u' unsigned, 'f' floating, 'l' a truth, 'w' a wide character, 'b' a
+ * byte, 'p' packed), and its bytes.  C's characters are taken for integers, and all integers of a size that have a
+ * sign for one type, whatever their names; so are floating types and truths. */
 struct number {
     uint8_t is, bytes;
 };

@@ -8,7 +8,9 @@
 
 struct MPID_SUM {
     uint64_t h,
-        p; /* the polynomial's value, and that of the power by which what stands before is multiplied; p 0: there is nothing yet */
+        /* the polynomial's value, and that of the power by which what stands before is multiplied; p 0: there is
+         * nothing yet */
+        p;
     int64_t n;   /* numbers */
     bool packed; /* there is MPI_PACKED among them, which may be anything */
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Type signatures: the digest of a derived type is that of its numbers one after the other, also of the first ones alone. */
+/* Type signatures: the digest of a derived type is that of its numbers one after the other, also of the first ones
+ * alone. */
 #include "mpid.h"
 #include <check.h>
 #include <stdlib.h>

@@ -50,7 +50,8 @@ static inline void one_block(struct mover *m, uintptr_t user, char *packed, int6
         memcpy((char *)user, packed, (size_t)bytes);
 }
 
-/* n times the loops of l from `level` on, at off[i] or `stride` apart, by a program (program.h); false: there is none. */
+/* n times the loops of l from `level` on, at off[i] or `stride` apart, by a program (program.h); false: there is
+ * none. */
 static inline bool by_program(struct mover *m, const struct MPID_LAYOUT *l, int level, uintptr_t user,
                               const int64_t *off, int64_t stride, char *packed, int64_t n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* type_kernel.c: the kernels for any processor, and which are used.  Each loop is written once, always inlined, and compiled for each
- * constant block size. */
+/* type_kernel.c: the kernels for any processor, and which are used.  Each loop is written once, always inlined,
+ * and compiled for each constant block size. */
 #include <stdatomic.h>
 #include <string.h>
 #include "mpid/datatype/type_kernel.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* type_kernel.h: the loops that copy many small blocks; a set of them for each kind of processor, chosen when first used.
+/* type_kernel.h: the loops that copy many small blocks; a set of them for each kind of processor, chosen when
+ * first used.
  *
- * Nothing reads or writes a byte of user memory that is not data, not even for a moment: what lies in the gaps may belong to
- * another thread or process, or to nobody. */
+ * Nothing reads or writes a byte of user memory that is not data, not even for a moment: what lies in the gaps may
+ * belong to another thread or process, or to nobody. */
 #ifndef MPID_KERNEL_H
 #define MPID_KERNEL_H
 
@@ -26,7 +27,8 @@ struct MPID_KERNELS {
     void (*scatter_runs)(char *dst, const char *src, const int64_t *off, const int64_t *start, int64_t n,
                          int64_t longest);
 
-    /* A program (program.h) n times, at mem + off[i], or `stride` apart if off is NULL.  NULL: programs are not for this processor. */
+    /* A program (program.h) n times, at mem + off[i], or `stride` apart if off is NULL.  NULL: programs are not
+     * for this processor. */
     void (*pack)(const struct MPID_PROGRAM *p, char *packed, const char *mem, const int64_t *off,
                  int64_t stride, int64_t n);
     void (*unpack)(const struct MPID_PROGRAM *p, char *mem, const char *packed, const int64_t *off,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* type_kernel_avx512.c: the kernels for processors with AVX-512 and its byte permutations.  Loads and stores under a mask touch the bytes
- * of the mask only, so a block of any length up to 64 is one load and one store without a branch. */
+/* type_kernel_avx512.c: the kernels for processors with AVX-512 and its byte permutations.  Loads and stores under
+ * a mask touch the bytes of the mask only, so a block of any length up to 64 is one load and one store without a
+ * branch. */
 #include <stddef.h>
 #include <string.h>
 #include "mpid/datatype/type_kernel.h"
@@ -23,7 +24,8 @@ INLINE __mmask64 first(int64_t bytes) /* all for 64 and more, up to 255 */
     return _bzhi_u64(~(uint64_t)0, (unsigned)bytes);
 }
 
-/* Blocks of any length up to 16, 32 or 64: no wider than needed, since an access that crosses a cache line takes twice as long. */
+/* Blocks of any length up to 16, 32 or 64: no wider than needed, since an access that crosses a cache line takes
+ * twice as long. */
 INLINE void copy_16(char *d, const char *s, __mmask16 k)
 {
     _mm_mask_storeu_epi8(d, k, _mm_maskz_loadu_epi8(k, s));
@@ -73,7 +75,8 @@ INLINE void copy_long(char *d, const char *s, int64_t bytes)
         copy_128(d + bytes - 128, s + bytes - 128);
 }
 
-/* A run of a list. Up to 128 bytes without a branch, since nobody can predict it where lengths are irregular.  `longest`: a constant. */
+/* A run of a list. Up to 128 bytes without a branch, since nobody can predict it where lengths are irregular.
+ * `longest`: a constant. */
 INLINE void copy_any(char *d, const char *s, int64_t bytes, int64_t longest)
 {
     if (longest <= 16) {
@@ -98,8 +101,8 @@ INLINE void copy_halves(char *d, const char *s)
     _mm256_storeu_si256((__m256i *)(d + 32), b);
 }
 
-/* The first lines of a block that is copied next.  The processor begins to read ahead too late by itself, which matters for blocks
- * of less than NEAR bytes. */
+/* The first lines of a block that is copied next.  The processor begins to read ahead too late by itself, which
+ * matters for blocks of less than NEAR bytes. */
 INLINE void ahead(const char *p, bool written)
 {
 #pragma GCC unroll 4
@@ -152,8 +155,8 @@ INLINE void strided(char *d, int64_t ds, const char *s, int64_t ss, int64_t n, i
         copy(d, s, bytes, longest);
 }
 
-/* As many blocks of 8 bytes as are followed by FAR others, two to a store; returns how many. One in 8 is fetched ahead: lists
- * usually ascend by little, but not so evenly that the processor sees it. */
+/* As many blocks of 8 bytes as are followed by FAR others, two to a store; returns how many. One in 8 is fetched
+ * ahead: lists usually ascend by little, but not so evenly that the processor sees it. */
 enum { FAR = 56 };
 INLINE int64_t gather_8(char *d, const char *s, const int64_t *off, int64_t n)
 {
@@ -364,7 +367,8 @@ INLINE void windows(const struct MPID_PROGRAM *p, char *packed, char *mem, const
     }
 }
 
-/* A step of `n` repetitions, a constant: what kind it is has to be found out once.  mem[n]: where the next one lies, or another. */
+/* A step of `n` repetitions, a constant: what kind it is has to be found out once.  mem[n]: where the next one
+ * lies, or another. */
 INLINE void step(const struct MPID_PROGRAM *p, const struct MPID_STEP *t, char *packed, char *const *mem,
                  int n, bool packing)
 {

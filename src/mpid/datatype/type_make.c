@@ -347,8 +347,8 @@ static void include_blocks(struct bounds *b, const struct blocks *k, const struc
         include(b, old, times, s);
 }
 
-/* Blocks of one length of which few touch, at unequal distances, are their list without being collected first.  NULL: they are not
- * such, or there is no memory; the general way finds out. */
+/* Blocks of one length of which few touch, at unequal distances, are their list without being collected first.
+ * NULL: they are not such, or there is no memory; the general way finds out. */
 static struct MPID_LAYOUT *mostly_separate_blocks(int64_t count, int64_t bytes, MPIR_Counts displacements,
                                                   int64_t unit)
 {

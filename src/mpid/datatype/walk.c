@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* walk.c: the runs of memory of a range of a typed buffer (MPID_Layout_runs).
  *
- * A place in the packed form is found as type_copy.c does it: one division a loop, one search a list.  Distances are computed
- * without regard to overflow, as addresses are: those of a type whose bounds fit in 63 bits do not overflow. */
+ * A place in the packed form is found as type_copy.c does it: one division a loop, one search a list.  Distances
+ * are computed without regard to overflow, as addresses are: those of a type whose bounds fit in 63 bits do not
+ * overflow. */
 #include "mpid.h"
 #include "mpid/datatype/layout.h"
 

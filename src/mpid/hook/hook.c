@@ -2,8 +2,8 @@
 /* hook.c: one table of functions around another.
  *
  * Invariants
- *   1. What comes from the inner device goes through one list (`come`) as long as something is in it, so its order stays; the death
- *      of a peer, too, which is told after what it had sent.
+ *   1. What comes from the inner device goes through one list (`come`) as long as something is in it, so its order
+ *      stays; the death of a peer, too, which is told after what it had sent.
  *   2. While something waits here, progress counts an event: nobody sleeps on the inner device's word then.
  *   3. The inner device's cookie of a send is a struct owed, which knows the core's. */
 #include "hook.h"

@@ -19,8 +19,8 @@ struct dev_hook_how {
     void (*show)(const char *text);
 };
 
-/* "delay:us=50,refuse:percent=10,queue:percent=5,late:percent=5,gone:after=1000,stats".  False: that is none; the words are in
- * ku_err_last(). */
+/* "delay:us=50,refuse:percent=10,queue:percent=5,late:percent=5,gone:after=1000,stats".  False: that is none; the
+ * words are in ku_err_last(). */
 bool dev_hook_parse(const char *text, struct dev_hook_how *how);
 
 /* As inner->open, of the device with the hook around it. */
@@ -28,8 +28,8 @@ dev_status dev_hook_open(const struct dev_ops *inner, const struct dev_hook_how 
                          const struct dev_services *services, const struct dev_world *world,
                          struct dev **dev);
 
-/* Its table but for `open`.  It has the optional operations that the inner one has; not `mem` and `near`, so that the core goes its
- * general way, by packets. */
+/* Its table but for `open`.  It has the optional operations that the inner one has; not `mem` and `near`, so that
+ * the core goes its general way, by packets. */
 void dev_hook_table(const struct dev_ops *inner, struct dev_ops *outer);
 
 #endif

@@ -2,11 +2,11 @@
 /* basic.h: the predefined datatypes, one row each: what their sizes, the operations on them and their
  * conversion are made from.
  *
- * Fortran's types are those of gfortran (and of all common compilers on the machines we know): default INTEGER, REAL and
- * LOGICAL take 4 bytes, DOUBLE PRECISION 8; a LOGICAL is true when it is not 0; unless the program says otherwise
- * (MPI_Abi_set_fortran_info, MPI_Abi_set_fortran_booleans).  Optional types that the C compiler cannot compute with
- * (REAL*16 without __float128, INTEGER*16 without __int128) have their size, can be sent, and no operation is defined on
- * them; REAL*2 is computed in float and rounded. */
+ * Fortran's types are those of gfortran (and of all common compilers on the machines we know): default INTEGER,
+ * REAL and LOGICAL take 4 bytes, DOUBLE PRECISION 8; a LOGICAL is true when it is not 0; unless the program says
+ * otherwise (MPI_Abi_set_fortran_info, MPI_Abi_set_fortran_booleans).  Optional types that the C compiler cannot
+ * compute with (REAL*16 without __float128, INTEGER*16 without __int128) have their size, can be sent, and no
+ * operation is defined on them; REAL*2 is computed in float and rounded. */
 #ifndef MPIR_BASIC_H
 #define MPIR_BASIC_H
 

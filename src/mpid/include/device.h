@@ -10,8 +10,9 @@
  * core's copy of the table has a dev_no_* function there.  stop/close may block and wait for callbacks;
  * fini never blocks and is legal after a failed init/open.
  *
- * device_base.h has the words, device_services.h what the core does for a device, device_memory.h and device_near.h what a device may
- * have besides.  The job's segment is no part of the contract, but for devices whose packets lie in it. */
+ * device_base.h has the words, device_services.h what the core does for a device, device_memory.h and
+ * device_near.h what a device may have besides.  The job's segment is no part of the contract, but for devices
+ * whose packets lie in it. */
 #ifndef KEEL_DEVICE_H
 #define KEEL_DEVICE_H
 
@@ -43,9 +44,9 @@ struct dev_ops {
     /* Free; never blocks; dev may be NULL. */
     void (*fini)(struct dev *dev);
 
-    /* This process's address for its peers, at most DEV_ADDRESS_MAX bytes: writes at most cap bytes, returns the bytes
-     * needed (0: none), the same for as long as the device is open.  The core asks after open, again if it had too little room;
-     * a rank of another node gets it when it asks for it. */
+    /* This process's address for its peers, at most DEV_ADDRESS_MAX bytes: writes at most cap bytes, returns the
+     * bytes needed (0: none), the same for as long as the device is open.  The core asks after open, again if it
+     * had too little room; a rank of another node gets it when it asks for it. */
     size_t (*address)(const struct dev *dev, void *buf, size_t cap);
 
     /* Can (and will) this device talk to the peer?  DEV_NO_SUPPORT: it cannot reach it.  Never blocks, and connects to
@@ -87,15 +88,17 @@ struct dev_ops {
 
     /* Optional (default: yes), of devices with a wait_fd: may a packet be under way?  That is, one of this
      * process that has not reached the memory of the peer's machine, one that has come and was not delivered
-     * yet, or one of a peer that is gone; not one that waits for the peer's address (address() said 0): the core knows whether that is on its
-     * way.  Asked after a progress that found nothing.  Never blocks. */
+     * yet, or one of a peer that is gone; not one that waits for the peer's address (address() said 0): the core
+     * knows whether that is on its way.  Asked after a progress that found nothing.  Never blocks. */
     bool (*under_way)(struct dev *dev);
 
-    /* Optional (default: yes), of devices with a wait_fd: may the process sleep on it now?  Asked after a progress that found
-     * nothing.  True: whatever comes from now on makes the descriptor readable.  False: call progress first.  Never blocks. */
+    /* Optional (default: yes), of devices with a wait_fd: may the process sleep on it now?  Asked after a progress
+     * that found nothing.  True: whatever comes from now on makes the descriptor readable.  False: call progress
+     * first.  Never blocks. */
     bool (*arm)(struct dev *dev);
 
-    /* Optional: memory that peers put to and get from (below).  Without it the core sends packets for these operations. */
+    /* Optional: memory that peers put to and get from (below).  Without it the core sends packets for these
+     * operations. */
     const struct dev_mem_ops *mem;
 
     /* Optional: what a device of one node's memory may have besides (below).  A device of a network leaves it NULL. */
@@ -105,12 +108,14 @@ struct dev_ops {
     const struct dev_knob *knobs;
     uint32_t nknobs, knob_size;
 
-    /* Optional, of devices that reach processes of other jobs: nothing more is wanted of this one (now).  DEV_OK: the device has forgotten
-     * it, and its struct dev_peer is no more; what the process does from now on is as if it had never been met.  DEV_AGAIN: something is
-     * still on its way to it or from it; ask again after progress().  Never blocks. */
+    /* Optional, of devices that reach processes of other jobs: nothing more is wanted of this one (now).  DEV_OK:
+     * the device has forgotten it, and its struct dev_peer is no more; what the process does from now on is as if
+     * it had never been met.  DEV_AGAIN: something is still on its way to it or from it; ask again after
+     * progress().  Never blocks. */
     dev_status (*part)(struct dev *dev, int32_t grank);
 
-    /* Optional: what the device goes through here, in a few words for the user ("provider verbs;ofi_rxm on mlx5_0"): as snprintf. */
+    /* Optional: what the device goes through here, in a few words for the user ("provider verbs;ofi_rxm on
+     * mlx5_0"): as snprintf. */
     int (*about)(const struct dev *dev, char *text, size_t cap);
 };
 

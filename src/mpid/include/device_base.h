@@ -89,7 +89,8 @@ struct dev_identity {
     uint64_t job;
     int32_t rank; /* in it */
     uint32_t epoch;
-    /* What it and this process can prove to each other that they know: their job's secret, or what their two jobs have agreed on. */
+    /* What it and this process can prove to each other that they know: their job's secret, or what their two jobs
+     * have agreed on. */
     uint8_t key[DEV_KEY_BYTES];
 };
 
@@ -105,8 +106,8 @@ struct dev_world {
         segment; /* the job's on this node: for devices of its memory alone (util/segment.h), of that version */
     const int32_t *grank_of; /* [local_size] global rank of each local rank, in ascending order */
     uint32_t stride;         /* grank_of[i] is grank_of[0] + i * stride; 0: the ranks follow no such rule */
-    /* The local ranks are of several jobs, and grank_of is in no order: this process's own numbers, of those that the device is to
-     * reach; negative: of others, of whom DEV_PEER_UNKNOWN or whatever stands there is told. */
+    /* The local ranks are of several jobs, and grank_of is in no order: this process's own numbers, of those that
+     * the device is to reach; negative: of others, of whom DEV_PEER_UNKNOWN or whatever stands there is told. */
     bool scattered;
     /* Where this device's part of each rank's area (ku_segment_dev) begins, a multiple of 4096. */
     uint64_t area_off;

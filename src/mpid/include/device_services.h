@@ -13,25 +13,25 @@ struct dev_services {
     uint32_t size;
     uint32_t version; /* DEV_VERSION */
     void *core;       /* first argument of the calls below */
-    /* A packet has come from the peer.  DEV_PEER_UNKNOWN is legal for a short packet of more than DEV_SHORT_TELLS bytes of
-     * body, where telling the sender would cost another line.
-     * body/len: valid during the call only, aligned to 8, in memory that may be written: of a body of
-     * more than 4 KB the core makes the cache lines its own (ku_copy_own), so that its sender can soon write them again at
-     * little cost.  Its contents stay.  The core may call send operations of the same device from here, but not
-     * progress(). */
+    /* A packet has come from the peer.  DEV_PEER_UNKNOWN is legal for a short packet of more than DEV_SHORT_TELLS
+     * bytes of body, where telling the sender would cost another line. body/len: valid during the call only,
+     * aligned to 8, in memory that may be written: of a body of more than 4 KB the core makes the cache lines its
+     * own (ku_copy_own), so that its sender can soon write them again at little cost.  Its contents stay.  The
+     * core may call send operations of the same device from here, but not progress(). */
     void (*deliver)(void *core, int32_t peer, const struct dev_head *head, const void *body, size_t len);
-    /* What was DEV_QUEUED is done (DEV_OK or DEV_PEER_GONE; of put, get and atomic also DEV_ERROR).  The core may begin other operations
-     * from here, as from deliver. */
+    /* What was DEV_QUEUED is done (DEV_OK or DEV_PEER_GONE; of put, get and atomic also DEV_ERROR).  The core may
+     * begin other operations from here, as from deliver. */
     void (*sent)(void *core, void *cookie, dev_status status);
     void (*peer_gone)(void *core, int32_t grank);
     /* For plug-ins, which have no libmpi to link with. */
     void (*error)(void *core, const char *text);
-    /* The text of a variable, one of dev_ops.knobs: what the user has set KEEL_<name> to, if that is a value of it, else its
-     * default.  NULL: neither, or there is no such variable. */
+    /* The text of a variable, one of dev_ops.knobs: what the user has set KEEL_<name> to, if that is a value of
+     * it, else its default.  NULL: neither, or there is no such variable. */
     const char *(*knob)(void *core, const char *name);
     void (*wake)(_Atomic uint32_t *sleeping, bool fence_all); /* ku_wait_wake */
     /* What address() of the same device wrote in the rank `grank`: its length, and at most cap bytes of it in buf.
-     * 0: not known yet: it is on its way, or the rank has not come so far; progress is due when it may be there: ask again.  DEV_ADDRESS_NEVER: it has none, or is gone. */
+     * 0: not known yet: it is on its way, or the rank has not come so far; progress is due when it may be there:
+     * ask again.  DEV_ADDRESS_NEVER: it has none, or is gone. */
     size_t (*address)(void *core, int32_t grank, void *buf, size_t cap);
     /* Optional, may be NULL: to receive a long body straight where it belongs.
      * place: matches the packet `head` of the rank, whose body of len bytes is still coming; the device has
@@ -44,21 +44,23 @@ struct dev_services {
     void (*placed)(void *core, uint64_t ticket);
     /* `knob` as a number: DEV_KNOB_INT, DEV_KNOB_SIZE in bytes, DEV_KNOB_BOOL 0 or 1. */
     int64_t (*knob_number)(void *core, const char *name);
-    /* Processes of other jobs.  identity: who the peer is; false: it is of this job, or there is none.  peer_of: the peer's number; -1:
+    /* Processes of other jobs.  identity: who the peer is; false: it is of this job, or there is none.  peer_of:
+     * the peer's number; -1:
      * it has not been introduced. */
     bool (*identity)(void *core, int32_t peer, struct dev_identity *id);
     int32_t (*peer_of)(void *core, uint64_t job, int32_t rank);
-    /* A process of another job has said that nothing more comes from it, and that it takes nothing more.  (One that is gone without saying
-     * so is told by peer_gone.) */
+    /* A process of another job has said that nothing more comes from it, and that it takes nothing more.  (One
+     * that is gone without saying so is told by peer_gone.) */
     void (*peer_left)(void *core, int32_t peer);
-    /* Optional, may be NULL: `place` for a device whose library writes a body on its own.  Where the body of the packet `head`, of len
-     * bytes, belongs; the device has delivered, or been lent the room for, all packets of the peer before it.  NULL: the
-     * device receives it into memory of its own, and delivers it as any other.  Else the packet counts as delivered: later ones may
-     * follow at once.  The memory is the device's until sent(*cookie): DEV_OK, the whole body is there; DEV_PEER_GONE, it
-     * never will be. */
+    /* Optional, may be NULL: `place` for a device whose library writes a body on its own.  Where the body of the
+     * packet `head`, of len bytes, belongs; the device has delivered, or been lent the room for, all packets of
+     * the peer before it.  NULL: the device receives it into memory of its own, and delivers it as any other.
+     * Else the packet counts as delivered: later ones may follow at once.  The memory is the device's until
+     * sent(*cookie): DEV_OK, the whole body is there; DEV_PEER_GONE, it never will be. */
     void *(*lend)(void *core, int32_t peer, const struct dev_head *head, size_t len, void **cookie);
-    /* Ranks of this job that have ended without finishing, as the launcher has found.  is_failed: is it one?  next_failed: the next one,
-     * in the order in which they were found; *seen, which is 0 at first, counts those that this device has been told; -1: no more. */
+    /* Ranks of this job that have ended without finishing, as the launcher has found.  is_failed: is it one?
+     * next_failed: the next one, in the order in which they were found; *seen, which is 0 at first, counts those
+     * that this device has been told; -1: no more. */
     bool (*is_failed)(void *core, int32_t grank);
     int32_t (*next_failed)(void *core, uint32_t *seen);
 };

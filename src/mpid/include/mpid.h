@@ -10,7 +10,8 @@
  * Error codes: an MPI error class, stored through int *error_code only when something went wrong (6.5).  The
  * words are in MPID_Error_text().
  *
- * Each subject has a header of its own; collectives of a node are in mpid_team.h and mpid_op.h, listeners in mpid_listen.h. */
+ * Each subject has a header of its own; collectives of a node are in mpid_team.h and mpid_op.h, listeners in
+ * mpid_listen.h. */
 #ifndef KEEL_MPID_H
 #define KEEL_MPID_H
 

@@ -24,10 +24,12 @@ enum {
 
 /* ---- Refusals (extension)
  *
- * A process that takes no part in what the members of a communicator do by messages of one context with one tag says so to all of them.  From
- * then on, at each that has heard it: its receives with that tag in that context end with the error, posted or not; messages with it
- * are dropped, and the senders of those that wait for their receiver get the error.  Tags count up in their lower 30 bits:
- * a refusal may be forgotten when receives ask for tags that are MPID_REFUSAL_TAGS further on, or some time after the communicator is freed. */
+ * A process that takes no part in what the members of a communicator do by messages of one context with one tag
+ * says so to all of them.  From then on, at each that has heard it: its receives with that tag in that context end
+ * with the error, posted or not; messages with it are dropped, and the senders of those that wait for their
+ * receiver get the error.  Tags count up in their lower 30 bits:
+ * a refusal may be forgotten when receives ask for tags that are MPID_REFUSAL_TAGS further on, or some time after
+ * the communicator is freed. */
 enum { MPID_REFUSAL_WORDS = 36, MPID_REFUSAL_TAGS = 1 << 16 };
 struct MPID_Refusal {
     int error; /* a class */
@@ -38,13 +40,15 @@ struct MPID_Refusal {
 /* Tell all that `to` sends to; `r` as they are to read it. */
 void MPID_Refuse(const struct MPIR_COMMUNICATOR *to, uint32_t context_id, int tag,
                  const struct MPID_Refusal *r);
-/* What has been refused there (MPI_ANY_TAG: something that is), as far as it is known here; NULL: nothing.  Until the next call of the ADI. */
+/* What has been refused there (MPI_ANY_TAG: something that is), as far as it is known here; NULL: nothing.  Until
+ * the next call of the ADI. */
 const struct MPID_Refusal *MPID_Refused(uint32_t context_id, int tag);
-/* Messages of context id `part`, which is `comm`'s, are on behalf of calls in context id `of`: what is refused there is refused here. */
+/* Messages of context id `part`, which is `comm`'s, are on behalf of calls in context id `of`: what is refused
+ * there is refused here. */
 void MPID_Refused_with(struct MPIR_COMMUNICATOR *comm, uint32_t part, uint32_t of);
 
-/* Call fn for each message of the program that has come and that no receive has asked for; comm: NULL if it is not known here; note: what
- * its sender has said of it (mpid_listen.h), NULL: nothing. */
+/* Call fn for each message of the program that has come and that no receive has asked for; comm: NULL if it is not
+ * known here; note: what its sender has said of it (mpid_listen.h), NULL: nothing. */
 struct MPID_Note;
 void MPID_Unreceived(void (*fn)(const struct MPIR_COMMUNICATOR *comm, int32_t source, int32_t tag,
                                 int64_t bytes, const struct MPID_Note *note, void *arg),

@@ -7,9 +7,10 @@
 
 /* ---- Packing (4) ----------------------------------------------------------------------------- */
 
-/* Pack and unpack (4.1), natively or in external32, as msgrep says; msgact is what MPID_Msg_act says of it.  Positions are
- * in bytes; too small a destination: MPI_ERR_TRUNCATE.  A number without room in external32: MPI_ERR_VALUE_TOO_LARGE.
- * MPID_Pack_size is exact; INT64_MAX: 63 bits do not hold it; -1: the datatype cannot be converted. */
+/* Pack and unpack (4.1), natively or in external32, as msgrep says; msgact is what MPID_Msg_act says of it.
+ * Positions are in bytes; too small a destination: MPI_ERR_TRUNCATE.  A number without room in external32:
+ * MPI_ERR_VALUE_TOO_LARGE. MPID_Pack_size is exact; INT64_MAX: 63 bits do not hold it; -1: the datatype cannot be
+ * converted. */
 void MPID_Msg_rep(struct MPIR_COMMUNICATOR *comm, int partner, struct MPIR_DATATYPE *datatype,
                   MPID_Msgrep_t *msgrep, MPID_Msg_pack_t *msgact);
 void MPID_Msg_act(struct MPIR_COMMUNICATOR *comm, int partner, struct MPIR_DATATYPE *datatype,
@@ -48,9 +49,10 @@ void MPID_Type_fini(struct MPIR_DATATYPE *type);
 extern struct MPID_LAYOUT MPID_Layout_float_int, MPID_Layout_double_int, MPID_Layout_long_int,
     MPID_Layout_2int, MPID_Layout_short_int, MPID_Layout_long_double_int;
 
-/* The type signature of `count` elements (MPI 5.0, 5.1), or of its first `limit` numbers, so that it can be compared with one of another
- * process: equal digests of as many numbers are equal sequences.  A complex number is two numbers, and so is a pair.  Integers of
- * one size and sign are equal, whatever their names, and so are floating types of one size. */
+/* The type signature of `count` elements (MPI 5.0, 5.1), or of its first `limit` numbers, so that it can be
+ * compared with one of another process: equal digests of as many numbers are equal sequences.  A complex number is
+ * two numbers, and so is a pair.  Integers of one size and sign are equal, whatever their names, and so are
+ * floating types of one size. */
 enum { MPID_SIGNATURE_FIRST = 8, MPID_SIGNATURE_BASE = 0x200 /* which all values of basic types have */ };
 enum {
     MPID_SIGNATURE_UNKNOWN = 1, /* nothing is known of it */
@@ -79,23 +81,24 @@ void MPID_Layout_pack(const struct MPIR_DATATYPE *t, const void *buf, int64_t co
 void MPID_Layout_unpack(const struct MPIR_DATATYPE *t, void *buf, int64_t count, int64_t offset,
                         const void *src, int64_t len);
 
-/* The memory of bytes [offset, offset + len) of the packed form of any number of elements, as runs of contiguous bytes in
- * the order of the packed form; runs that touch are one.  `at` is a run's distance in bytes from the address of the first
- * element.  fn returns false to stop; that run then counts as not taken.  Returns the packed bytes of the runs that were
- * taken: `len`, or less where fn stopped.  A walk may begin anywhere: the place is found in O(depth of the type), with
- * O(log n) for lists of n entries.  A size of 0 has no runs. */
+/* The memory of bytes [offset, offset + len) of the packed form of any number of elements, as runs of contiguous
+ * bytes in the order of the packed form; runs that touch are one.  `at` is a run's distance in bytes from the
+ * address of the first element.  fn returns false to stop; that run then counts as not taken.  Returns the packed
+ * bytes of the runs that were taken: `len`, or less where fn stopped.  A walk may begin anywhere: the place is
+ * found in O(depth of the type), with O(log n) for lists of n entries.  A size of 0 has no runs. */
 int64_t MPID_Layout_runs(const struct MPIR_DATATYPE *t, int64_t offset, int64_t len,
                          bool (*fn)(void *arg, int64_t at, int64_t bytes), void *arg);
 
-/* A datatype as bytes that mean the same in every process, whatever its byte order: its layout, bounds and signature, not
- * how it was made.  Parts that the type shares are written once.  MPID_Type_encode allocates *bytes, which the caller gives
- * to free().  MPI_ERR_TYPE: they would be more than MPID_TYPE_ENCODED_MAX; MPI_ERR_NO_MEM. */
+/* A datatype as bytes that mean the same in every process, whatever its byte order: its layout, bounds and
+ * signature, not how it was made.  Parts that the type shares are written once.  MPID_Type_encode allocates
+ * *bytes, which the caller gives to free().  MPI_ERR_TYPE: they would be more than MPID_TYPE_ENCODED_MAX;
+ * MPI_ERR_NO_MEM. */
 #define MPID_TYPE_ENCODED_MAX ((int64_t)1 << 28)
 int MPID_Type_encode(const struct MPIR_DATATYPE *type, void **bytes, int64_t *len);
-/* The type of all the bytes, committed.  They are not trusted: what is no datatype is MPI_ERR_TYPE with a text that says
- * why and where; *newtype then holds nothing.  A decoded type touches no memory outside its true bounds.  Decoding
- * takes at most MPID_TYPE_DECODED_RATIO bytes of memory for each of them, and time linear in their number.  Or
- * MPI_ERR_NO_MEM. */
+/* The type of all the bytes, committed.  They are not trusted: what is no datatype is MPI_ERR_TYPE with a text
+ * that says why and where; *newtype then holds nothing.  A decoded type touches no memory outside its true
+ * bounds.  Decoding takes at most MPID_TYPE_DECODED_RATIO bytes of memory for each of them, and time linear in
+ * their number.  Or MPI_ERR_NO_MEM. */
 #define MPID_TYPE_DECODED_RATIO 64
 int MPID_Type_decode(struct MPIR_DATATYPE *newtype, const void *bytes, int64_t len);
 

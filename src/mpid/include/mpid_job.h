@@ -16,11 +16,11 @@ struct MPID_Config {
     void (*datatype_free)(struct MPIR_DATATYPE *); /* the ADI dropped the last reference */
     void (*request_done)(
         MPID_Request); /* a request given to MPID_Request_watch has completed; may not call the ADI */
-    /* For the report on a job that hangs: what the user knows a communicator by (NULL: no name); may something else than
-     * messages end a wait? */
+    /* For the report on a job that hangs: what the user knows a communicator by (NULL: no name); may something
+     * else than messages end a wait? */
     const char *(*comm_name)(const struct MPIR_COMMUNICATOR *);
-    /* Of a request that stands for several messages: its name, and `add` is called for each that it cannot go on without; NULL: it
-     * cannot tell. */
+    /* Of a request that stands for several messages: its name, and `add` is called for each that it cannot go on
+     * without; NULL: it cannot tell. */
     const char *(*parts)(MPID_Request request, void (*add)(MPID_Request message, void *arg), void *arg);
     int (*others_end)(void);                    /* KU_OTHERS_* (util/segment.h), or 0 */
     const struct MPID_Listen_host *listen_host; /* what listeners may ask about calls; NULL: there are none */
@@ -30,17 +30,18 @@ void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code);
 void MPID_End(void);
 /* What was sent is on its way: nothing of it waits for this process any more.  Blocks until peers take it. */
 void MPID_Flush(void);
-/* Nobody uses the ADI for now: the process may end like this, with MPID_Leave or without.  And somebody uses it again. */
+/* Nobody uses the ADI for now: the process may end like this, with MPID_Leave or without.  And somebody uses it
+ * again. */
 void MPID_Rest(void);
 void MPID_Resume(void);
 /* MPID_End without waiting for the others: who still communicates with this process finds it gone. */
 void MPID_Leave(void);
-/* End the processes of comm, the job if it is NULL (or they cannot be ended alone): `string` (or a default text) is shown once,
- * `facility` (may be NULL) says who called. */
+/* End the processes of comm, the job if it is NULL (or they cannot be ended alone): `string` (or a default text)
+ * is shown once, `facility` (may be NULL) says who called. */
 void MPID_Abort(struct MPIR_COMMUNICATOR *comm, int error_code, char *facility, char *string)
     __attribute__((noreturn));
-/* A peer has let this process know that it failed, perhaps because of a process that is gone, which this one has not found yet: should
- * this one end, the launcher waits for a cause before it calls that the failure of the job. */
+/* A peer has let this process know that it failed, perhaps because of a process that is gone, which this one has
+ * not found yet: should this one end, the launcher waits for a cause before it calls that the failure of the job. */
 void MPID_Peer_failed(void);
 void MPID_Node_name(char *name, int len);
 void MPID_Version_name(char *name); /* at least 64 bytes */
@@ -53,11 +54,11 @@ void MPID_Wtick(double *tick);
 #define MPID_HOST MPI_PROC_NULL
 #define MPID_MAX_CONTEXT_ID UINT32_MAX
 
-/* The procedure that the program is in, where the stack does not tell (extension); set by the layer above, read for the report on
- * a job that hangs. */
+/* The procedure that the program is in, where the stack does not tell (extension); set by the layer above, read
+ * for the report on a job that hangs. */
 extern _Thread_local const char *MPID_Call_name __attribute__((tls_model("initial-exec")));
-/* For the same report: the requests that the caller of MPID_DeviceCheck(MPID_BLOCKING) waits for, all of them or any; n is 0
- * where it does not say. */
+/* For the same report: the requests that the caller of MPID_DeviceCheck(MPID_BLOCKING) waits for, all of them or
+ * any; n is 0 where it does not say. */
 struct MPID_Waited {
     struct MPIR_HANDLE *const *requests;
     int n;
@@ -91,7 +92,8 @@ struct MPID_World {
 };
 const struct MPID_World *MPID_World(void);
 int32_t MPID_Node_of(int32_t grank); /* of a rank of the job */
-/* What messages cost as the device says that ranks of this node, or of other nodes, are reached by first; zeros: there is none. */
+/* What messages cost as the device says that ranks of this node, or of other nodes, are reached by first; zeros:
+ * there is none. */
 struct MPID_Cost {
     uint32_t latency_ns, bandwidth_mbs;
 };
@@ -110,7 +112,8 @@ struct MPID_Device {
     bool unaided;                            /* in these the peer's processor has no part */
     char through[160]; /* what it goes through, in the device's words; "": it does not say */
 };
-/* Open each device that is built in or a plug-in, by itself, tell of it and close it again.  Not between MPID_Init and MPID_End. */
+/* Open each device that is built in or a plug-in, by itself, tell of it and close it again.  Not between MPID_Init
+ * and MPID_End. */
 void MPID_Devices(void (*tell)(const struct MPID_Device *d, void *arg), void *arg, int *error_code);
 
 /* The ranks of a node of the job, ascending: returns how many, and writes as many to granks[], if that is not NULL. */
@@ -118,10 +121,12 @@ int32_t MPID_Node_ranks(int32_t node, int32_t *granks);
 /* Show a report through the launcher, equal ones of several ranks once. */
 void MPID_Message(const char *text);
 
-/* The same for a report in which places of the program are written as MPID_PLACE: "file.c:12 (function)" where that can be found. */
+/* The same for a report in which places of the program are written as MPID_PLACE: "file.c:12 (function)" where
+ * that can be found. */
 void MPID_Message_places(const char *text);
 #define MPID_PLACE "\1%llx\2" /* an unsigned long long: an address, as MPID_Caller tells it */
-/* A fault of the program (util/faults.h), shown in the same way; its number is this process's name for it.  Later: how often it was met. */
+/* A fault of the program (util/faults.h), shown in the same way; its number is this process's name for it.  Later:
+ * how often it was met. */
 struct ku_fault;
 void MPID_Message_fault(const struct ku_fault *fault);
 void MPID_Fault_times(uint32_t number, int64_t times);
@@ -130,8 +135,8 @@ uint64_t MPID_Caller(void);
 /* And which procedure of MPI, if its symbol tells; else *procedure_name stays. */
 uint64_t MPID_Find_caller(const char **procedure_name);
 
-/* The program is about to end the job for an error: let the launcher look where the calling thread is, to tell it with what
- * MPID_Abort says next. */
+/* The program is about to end the job for an error: let the launcher look where the calling thread is, to tell it
+ * with what MPID_Abort says next. */
 void MPID_Trace_here(void);
 
 /* Called after each look at the devices while it is not NULL: the layer above goes on with operations of several steps,

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpid_listen.h: to be told what a process does: calls of MPI, objects, messages, packets, waits, and events of the library.
+/* mpid_listen.h: to be told what a process does: calls of MPI, objects, messages, packets, waits, and events of
+ * the library.
  *
- * A listener is a table of functions; those that are not NULL are called.  While nobody listens to something, the library does not
- * even look whether somebody does.  A plug-in brings a listener from outside: a shared object that KEEL_LISTENERS names, with the
- * function MPID_listener (at the end).  It includes nothing but this header, which needs none of MPI's.
+ * A listener is a table of functions; those that are not NULL are called.  While nobody listens to something, the
+ * library does not even look whether somebody does.  A plug-in brings a listener from outside: a shared object
+ * that KEEL_LISTENERS names, with the function MPID_listener (at the end).  It includes nothing but this header,
+ * which needs none of MPI's.
  *
  * Rules
  *   - The functions of a process are called one at a time, in the thread in which it happens.
  *   - They may not call MPI, nor the ADI, and what they get is theirs until they return.
- *   - Numbers are the library's own: MPI_ANY_SOURCE and the like have the values of the Standard ABI whatever MPI the program was
- *     compiled for, and so do the values of handles (MPI 5.0, "MPI Application Binary Interface").
- *   - Not told: MPI_T_*, what returns no error code (MPI_Wtime, ..._c2f), and what reads a fact that does not change, without the
- *     library's lock (MPI_Comm_rank, MPI_Comm_size, MPI_Initialized, ...). */
+ *   - Numbers are the library's own: MPI_ANY_SOURCE and the like have the values of the Standard ABI whatever MPI
+ *     the program was compiled for, and so do the values of handles (MPI 5.0, "MPI Application Binary Interface").
+ *   - Not told: MPI_T_*, what returns no error code (MPI_Wtime, ..._c2f), and what reads a fact that does not
+ *     change, without the library's lock (MPI_Comm_rank, MPI_Comm_size, MPI_Initialized, ...). */
 #ifndef MPID_LISTEN_H
 #define MPID_LISTEN_H
 
@@ -72,8 +74,9 @@ struct MPID_Arg {
     uint8_t object;       /* of handles: enum MPID_OBJECT_KIND */
     int8_t length; /* of arrays: which argument has the number of elements, or one of the numbers above */
     int8_t count,
-        datatype; /* of buffers: which arguments have the number of elements and their type; MPID_ARG_NONE: bytes, or it is
-                             * not said */
+        /* of buffers: which arguments have the number of elements and their type; MPID_ARG_NONE: bytes, or it is
+         * not said */
+        datatype;
 };
 
 struct MPID_Procedure {
@@ -94,7 +97,8 @@ struct MPID_Call {
 
 /* ---- Objects, messages, packets, waits, events ---- */
 
-/* A handle that a call gives to the program, or that is no more: of MPI_Type_free and its like, of a request that is done. */
+/* A handle that a call gives to the program, or that is no more: of MPI_Type_free and its like, of a request that
+ * is done. */
 struct MPID_Object {
     uint32_t kind;   /* enum MPID_OBJECT_KIND */
     uint64_t handle; /* its value in the Standard ABI */
@@ -112,8 +116,8 @@ struct MPID_Transfer {
     int cancelled;
 };
 
-/* What the sender of a message lets the listeners of its receiver know of it, where a listener there has given it (`note`).  What stands
- * in it is theirs to say; KEEL_CHECK's has this. */
+/* What the sender of a message lets the listeners of its receiver know of it, where a listener there has given it
+ * (`note`).  What stands in it is theirs to say; KEEL_CHECK's has this. */
 struct MPID_Note {
     uint64_t digest;  /* of the type signature, as MPID_Signature_of tells it (mpid_datatype.h), */
     int64_t numbers;  /* and how many numbers it has */
@@ -176,8 +180,8 @@ struct MPID_Listener {
     void (*happened)(void *self, const struct MPID_Happening *happening);
     int (*hears)(void *self, const char *event); /* of `happened`: does it want this event?  NULL: all */
     void (*ended)(void *self);                   /* the last: MPI ends in this process in the regular way */
-    /* A message is about to begin: what its receiver's listeners are to be told of it; 0: nothing.  Of the first listener that says
-     * something. */
+    /* A message is about to begin: what its receiver's listeners are to be told of it; 0: nothing.  Of the first
+     * listener that says something. */
     int (*note)(void *self, const struct MPID_Transfer *transfer, struct MPID_Note *note);
 };
 
@@ -190,20 +194,24 @@ struct MPID_Listen_host {
         void); /* nanoseconds, of a clock that all processes of the node share and that does not jump */
     /* Show a line through mpiexec, those of several ranks that are equal once. */
     void (*message)(const char *text);
-    /* The following are of calls; NULL where the program uses the ADI alone.  An integer, of an array the one at `index`. */
+    /* The following are of calls; NULL where the program uses the ADI alone.  An integer, of an array the one at
+     * `index`. */
     int64_t (*integer)(const struct MPID_Call *call, int arg, int64_t index);
     /* How many elements an array has. */
     int64_t (*length)(const struct MPID_Call *call, int arg);
     /* A handle's value in the Standard ABI. */
     uint64_t (*handle)(const struct MPID_Call *call, int arg, int64_t index);
-    /* "name=value", as a person reads it, of what the call writes only when it is left (else its address); returns as snprintf does. */
+    /* "name=value", as a person reads it, of what the call writes only when it is left (else its address); returns
+     * as snprintf does. */
     int (*text)(const struct MPID_Call *call, int arg, char *text, size_t size);
-    /* Where the program has called: "file.c:12 (function)", or the address where that cannot be found; returns as snprintf does. */
+    /* Where the program has called: "file.c:12 (function)", or the address where that cannot be found; returns as
+     * snprintf does. */
     int (*place)(const struct MPID_Call *call, char *text, size_t size);
 };
 
-/* The function of a plug-in, called before the program's MPI_Init returns: it fills in the table, of which all is 0 but version and size
- * of the library's own, and keeps `host`.  0: good; else the program ends with the words that it has left in `why`. */
+/* The function of a plug-in, called before the program's MPI_Init returns: it fills in the table, of which all is
+ * 0 but version and size of the library's own, and keeps `host`.  0: good; else the program ends with the words
+ * that it has left in `why`. */
 int MPID_listener(const struct MPID_Listen_host *host, struct MPID_Listener *listener, char *why,
                   size_t why_size);
 

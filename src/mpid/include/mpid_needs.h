@@ -7,9 +7,9 @@
 
 /* ---- Needs (extension) ----------------------------------------------------------------------- */
 
-/* How messages are carried (extension): what some part of the process needs beyond the messages themselves.  With no bit set, which is
- * how a process begins, messages go the shortest ways there are; with any of them none is lost or changed, but some of these ways are closed.
- * Set by one thread while no other calls the ADI. */
+/* How messages are carried (extension): what some part of the process needs beyond the messages themselves.  With
+ * no bit set, which is how a process begins, messages go the shortest ways there are; with any of them none is
+ * lost or changed, but some of these ways are closed. Set by one thread while no other calls the ADI. */
 enum MPID_NEEDS {
     MPID_NEEDS_THREADS = 1, /* several threads may call at once */
     MPID_NEEDS_TYPES = 2,   /* requests keep the datatypes of contiguous messages, too */
@@ -25,12 +25,14 @@ enum MPID_NEEDS {
 };
 void MPID_Need(uint32_t bits, bool on);
 uint32_t MPID_Needs(void);
-/* What tests want to be taken for needed (KEEL_NEEDS).  It is part of MPID_Needs, but for MPID_NEEDS_THREADS, which is up to the layer above,
- * as that has to take the lock. */
+/* What tests want to be taken for needed (KEEL_NEEDS).  It is part of MPID_Needs, but for MPID_NEEDS_THREADS,
+ * which is up to the layer above, as that has to take the lock. */
 uint32_t MPID_Needs_tested(void);
 
-/* Listeners (extension; mpid_listen.h says what they are told).  Added and removed by one thread while no other calls the ADI; nonzero:
- * an error class.  Who adds one that hears of calls is the layer above, or looks at MPID_Needs again (MPID_NEEDS_LISTENED). */
+/* Listeners (extension; mpid_listen.h says what they are told).  Added and removed by one thread while no other
+ * calls the ADI; nonzero:
+ * an error class.  Who adds one that hears of calls is the layer above, or looks at MPID_Needs again
+ * (MPID_NEEDS_LISTENED). */
 enum { MPID_LISTENERS_MAX = 16 };
 enum MPID_HEARD {
     MPID_HEARD_CALLS = 1,
@@ -52,32 +54,37 @@ void MPID_Listeners_left(void); /* a call is left, and so is the wait in it */
 
 /* ---- Threads (6.3) --------------------------------------------------------------------------
  *
- * In MPID_NEEDS_THREADS a thread that calls the ADI holds the device lock, which it may take again; a call that waits gives it
- * away meanwhile, so what is shared may have changed when it returns.  Without the lock: MPID_Send_beside, and what says so.  In other
- * modes nobody takes it. */
+ * In MPID_NEEDS_THREADS a thread that calls the ADI holds the device lock, which it may take again; a call that
+ * waits gives it away meanwhile, so what is shared may have changed when it returns.  Without the lock:
+ * MPID_Send_beside, and what says so.  In other modes nobody takes it. */
 
 void MPID_Thread_enter(void);
 /* Of a procedure that has begun this mode: as if it had been in force when it began.  It is inside until it returns. */
 void MPID_Thread_come_in(void);
 bool MPID_Thread_try_enter(void); /* false: another thread is inside */
 void MPID_Thread_leave(void);     /* nothing happens if the caller is not inside */
-/* Around something that may take long or wait for another thread: gives the lock away, however often it was taken; 0: it was not. */
+/* Around something that may take long or wait for another thread: gives the lock away, however often it was taken;
+ * 0: it was not. */
 uint32_t MPID_Thread_suspend(void);
 void MPID_Thread_resume(uint32_t depth);
 
 /* The caller has the lock.  When it leaves, the lock is biased to it (core/thread.c). */
 void MPID_Thread_alone(void);
-/* Of who has not: does another thread of the program have it just now?  False if that has left it before this call began. */
+/* Of who has not: does another thread of the program have it just now?  False if that has left it before this call
+ * began. */
 bool MPID_Thread_busy(void);
-/* Around taking and leaving it by who may do so beside a thread of the program that is told to be alone: that is not busy. */
+/* Around taking and leaving it by who may do so beside a thread of the program that is told to be alone: that is
+ * not busy. */
 void MPID_Thread_quiet(bool begins);
 
-/* Threads besides the caller that wait in a call; *call is the procedure of MPI that one of them is in, NULL: not known. */
+/* Threads besides the caller that wait in a call; *call is the procedure of MPI that one of them is in, NULL: not
+ * known. */
 int MPID_Thread_waiting(const char **call);
 
-/* A thread of the ADI that looks at the devices while the program is in no call (extension): so what others ask of this process does
- * not wait for its next call.  Only in MPID_NEEDS_THREADS; it sleeps while nothing comes, and keeps out of the way of the program's
- * threads.  MPID_Helping: the caller of MPID_Progress_also is that thread, which must call nothing of the program's. */
+/* A thread of the ADI that looks at the devices while the program is in no call (extension): so what others ask of
+ * this process does not wait for its next call.  Only in MPID_NEEDS_THREADS; it sleeps while nothing comes, and
+ * keeps out of the way of the program's threads.  MPID_Helping: the caller of MPID_Progress_also is that thread,
+ * which must call nothing of the program's. */
 void MPID_Helper(bool on);
 void MPID_Helper_end(void); /* the thread ends, if there is one */
 extern bool MPID_Helping;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpid_op.h: the predefined reduction operations on arrays of basic types: what collectives, and one-sided operations at
- * the target, combine data with.  Operations of the user live in the layer above.
+/* mpid_op.h: the predefined reduction operations on arrays of basic types: what collectives, and one-sided
+ * operations at the target, combine data with.  Operations of the user live in the layer above.
  *
- * An operation and a basic type are named by their values in the Standard ABI (mpi_const.h); any other value is unknown,
- * and nothing here fails on it, so both may come from another process.  MPI_REPLACE and MPI_NO_OP are not here: they
- * combine nothing. */
+ * An operation and a basic type are named by their values in the Standard ABI (mpi_const.h); any other value is
+ * unknown, and nothing here fails on it, so both may come from another process.  MPI_REPLACE and MPI_NO_OP are not
+ * here: they combine nothing. */
 #ifndef MPID_OP_H
 #define MPID_OP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* to[i] = in[i] op with[i] for n elements of the type, each where C aligns it.  `to` may be one of the operands, else it
- * does not overlap them.  Never fails, touches nothing else; in a process it computes the same bits at every call. */
+/* to[i] = in[i] op with[i] for n elements of the type, each where C aligns it.  `to` may be one of the operands,
+ * else it does not overlap them.  Never fails, touches nothing else; in a process it computes the same bits at
+ * every call. */
 typedef void MPID_Op_fn(const void *in, const void *with, void *to, int64_t n);
 
 /* The function of an operation on a basic type, the best for this processor.  NULL: the operation is not defined on the

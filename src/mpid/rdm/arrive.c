@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* arrive.c: packets that the library reports, from their heads until they are handed up: whose they are, in which order, and bodies that are
- * still to come (rdm.h, invariants 1 to 3). */
+/* arrive.c: packets that the library reports, from their heads until they are handed up: whose they are, in which
+ * order, and bodies that are still to come (rdm.h, invariants 1 to 3). */
 #include "rdm.h"
 #include <stdio.h>
 #include <stdlib.h>

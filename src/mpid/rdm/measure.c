@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* measure.c: is a network card as fast as such cards are?  A software link looks like one, and a library may have been told not to use it.
- * So the device sends short packets to this process itself before it says what one costs: through the library and the card, without the
- * wire.  That needs no other process.  The result goes with the address to all peers, so that both ends of a pair know it. */
+/* measure.c: is a network card as fast as such cards are?  A software link looks like one, and a library may have
+ * been told not to use it. So the device sends short packets to this process itself before it says what one costs:
+ * through the library and the card, without the wire.  That needs no other process.  The result goes with the
+ * address to all peers, so that both ends of a pair know it. */
 #include "rdm.h"
 #include <stdio.h>
 

@@ -668,7 +668,8 @@ static struct rdm_op *take_told(struct rdm_op *op)
     return op;
 }
 
-/* What the core waits for on this link has ended.  In the library's hands it stays until that reports it, perhaps to another thread. */
+/* What the core waits for on this link has ended.  In the library's hands it stays until that reports it, perhaps
+ * to another thread. */
 static void end_all(struct dev_peer *p)
 {
     struct dev *d = p->dev;

@@ -1,31 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rdm.h: what devices over a library of reliable messages have in common (ch_ofi, ch_ucx): peers and their addresses, order,
- * buffers, who has died, how one leaves.  What a library has of its own stands behind struct rdm_lib.
+/* rdm.h: what devices over a library of reliable messages have in common (ch_ofi, ch_ucx): peers and their
+ * addresses, order, buffers, who has died, how one leaves.  What a library has of its own stands behind struct
+ * rdm_lib.
  *
  *   NEW --(a send: rdm_link_ready)--> WANTED --(its address is known, lib.connect)--> READY
- *   WANTED --(the same, of a library that connects while it sends)--> GREETING --(the greeting has gone, rdm_done)--> READY
- *   any but GONE --(the launcher has seen it die; an error without a farewell; no address)--> DYING --(rdm_bury)--> GONE
+ *   WANTED --(the same, of a library that connects while it sends)--> GREETING --(the greeting has gone,
+ *   rdm_done)--> READY any but GONE --(the launcher has seen it die; an error without a farewell; no address)-->
+ *   DYING --(rdm_bury)--> GONE
  *
  * Invariants
- *   1. A packet is a struct rdm_head, then its body.  `token` proves that its sender knows the job's secret, and is meant for this
- *      receiver alone: 8 bytes of the HMAC of both ranks, the job, the epoch and the nonce, which the receiver has drawn at random at
- *      open and told in its address.  What has another token is of an earlier epoch, or of a stranger, and is dropped.
- *   2. Packets of one sender to one receiver are numbered.  They may complete in any order; they are handed up in that of their
- *      numbers.  A sender is never RDM_AHEAD packets beyond its oldest one that the library has not done with, nor RDM_CREDITS
- *      beyond those that the receiver has handed up.  How far that is each packet tells (head.own), and one of its own
- *      (RDM_CREDIT, without a number) when half of the credits are used up and nothing else goes there.
- *   3. A packet that is announced has its turn like any.  Then the core may lend the room where its body belongs; the library writes
- *      there, and later packets are handed up meanwhile.  Else the body goes to memory of the device, and later packets of
- *      the peer wait until it has been handed up.
+ *   1. A packet is a struct rdm_head, then its body.  `token` proves that its sender knows the job's secret, and
+ *      is meant for this receiver alone: 8 bytes of the HMAC of both ranks, the job, the epoch and the nonce, which
+ *      the receiver has drawn at random at open and told in its address.  What has another token is of an earlier
+ *      epoch, or of a stranger, and is dropped.
+ *   2. Packets of one sender to one receiver are numbered.  They may complete in any order; they are handed up in
+ *      that of their numbers.  A sender is never RDM_AHEAD packets beyond its oldest one that the library has not
+ *      done with, nor RDM_CREDITS beyond those that the receiver has handed up.  How far that is each packet tells
+ *      (head.own), and one of its own (RDM_CREDIT, without a number) when half of the credits are used up and nothing
+ *      else goes there.
+ *   3. A packet that is announced has its turn like any.  Then the core may lend the room where its body belongs;
+ *      the library writes there, and later packets are handed up meanwhile.  Else the body goes to memory of the
+ *      device, and later packets of the peer wait until it has been handed up.
  *   4. `lock` guards the library, the buffers and what senders use.  No upcall is made with it held: what the library
  *      reports is queued (rdm_arrived, rdm_done), and handed up by progress, which one thread at a time calls.
- *   5. Whoever leaves says farewell to all with whom it has a link, and waits until the library has done with that.  An error
- *      after the farewell of a peer means nothing; before it, that the peer is gone.  What is for a peer that has said farewell is
- *      answered by DEV_PEER_GONE.
+ *   5. Whoever leaves says farewell to all with whom it has a link, and waits until the library has done with
+ *      that.  An error after the farewell of a peer means nothing; before it, that the peer is gone.  What is for a
+ *      peer that has said farewell is answered by DEV_PEER_GONE.
  *   6. The descriptor of the device is an epoll set of the library's own and a timer, which fires when a refused
- *      sender should try again, or a death is to be told.  A library that says again and again that it is busy, or whose descriptor
- *      stays readable, though a look at it finds nothing (UCX, with something to send to a peer that is full), would keep the process
- *      awake: then its descriptor is left out for a while, and the timer alone wakes. */
+ *      sender should try again, or a death is to be told.  A library that says again and again that it is busy, or
+ *      whose descriptor stays readable, though a look at it finds nothing (UCX, with something to send to a peer
+ *      that is full), would keep the process awake: then its descriptor is left out for a while, and the timer
+ *      alone wakes. */
 #ifndef RDM_H
 #define RDM_H
 
@@ -116,8 +121,8 @@ struct dev_peer {
     uint64_t its_token; /* of packets from it, once has_its_token */
     bool has_its_token;
     void *to; /* the library's */
-    bool
-        updates; /* for the library: its own updates reach the peer's memory, as one step to the processors there, too */
+    /* for the library: its own updates reach the peer's memory, as one step to the processors there, too */
+    bool updates;
     /* sending, with `lock` */
     uint16_t seq;
     uint16_t acked;   /* it has handed up all before this */
@@ -153,21 +158,22 @@ struct dev_remote {
 
 /* What a library does.  All but open and close are called with `lock` held; none makes an upcall. */
 struct rdm_lib {
-    /* What it is given it may keep until it is called again.  So a link is not ready before something has been sent on it (the library
-     * connects meanwhile), and the library is called after each packet that it keeps. */
+    /* What it is given it may keep until it is called again.  So a link is not ready before something has been
+     * sent on it (the library connects meanwhile), and the library is called after each packet that it keeps. */
     bool keeps;
     /* The peer's address has come.  DEV_OK, or DEV_NO_SUPPORT: it is none for us. */
     dev_status (*connect)(struct dev_peer *p, const void *address, size_t len);
     void (*disconnect)(struct dev_peer *p);
-    /* Send iov; iov[0] begins with op->head.  DEV_QUEUED: rdm_done(op) follows; DEV_OK: it is done with; DEV_AGAIN; DEV_PEER_GONE. */
+    /* Send iov; iov[0] begins with op->head.  DEV_QUEUED: rdm_done(op) follows; DEV_OK: it is done with;
+     * DEV_AGAIN; DEV_PEER_GONE. */
     dev_status (*post)(struct dev_peer *p, struct rdm_op *op, const struct dev_iov *iov, int n);
     /* Optional: send len bytes without being told, or DEV_AGAIN, DEV_NO_SUPPORT. */
     dev_status (*inject)(struct dev_peer *p, const void *bytes, size_t len);
     /* Look: rdm_arrived and rdm_done for what there is, a bounded number. */
     void (*poll)(struct dev *d);
     void (*release)(struct dev *d, void *owner); /* of a packet */
-    /* Of libraries that announce packets (rdm_announced): write the body to `to`; `owner` is the library's again.  DEV_QUEUED: rdm_done(op)
-     * follows; DEV_OK: it is there; else it never will be. */
+    /* Of libraries that announce packets (rdm_announced): write the body to `to`; `owner` is the library's again.
+     * DEV_QUEUED: rdm_done(op) follows; DEV_OK: it is there; else it never will be. */
     dev_status (*take)(struct dev *d, struct rdm_op *op, void *owner, void *to, size_t len);
     bool (*arm)(struct dev *d);
     void *(*describe)(struct dev *d, void *base, size_t len); /* optional: register a buffer for good */
@@ -176,8 +182,9 @@ struct rdm_lib {
      * expose: let peers reach it; the key goes to `key`, of *key_bytes, which becomes its length.  NULL: it cannot.
      * is_key: may remote.key be one?
      * update: from and to struct rdm_amo in op->body; the old value may be left in it at the end.
-     * move, update: DEV_QUEUED, and rdm_done(op) follows (DEV_ERROR: it was refused there), DEV_AGAIN, DEV_NO_SUPPORT, DEV_PEER_GONE.
-     * flush: the same, for all that was begun before; NULL: a put has ended when it is done at the peer. */
+     * move, update: DEV_QUEUED, and rdm_done(op) follows (DEV_ERROR: it was refused there), DEV_AGAIN,
+     * DEV_NO_SUPPORT, DEV_PEER_GONE. flush: the same, for all that was begun before; NULL: a put has ended when it
+     * is done at the peer. */
     void *(*expose)(struct dev *d, void *base, size_t len, unsigned char *key, size_t *key_bytes);
     void (*unexpose)(struct dev *d, void *its);
     bool (*is_key)(const struct dev_remote *r);
@@ -233,8 +240,9 @@ struct dev {
 void rdm_init(struct dev *d, const char *name, const struct rdm_lib *lib, const struct dev_services *services,
               const struct dev_world *world);
 dev_status rdm_open(struct dev *d, int lib_fd); /* after the library is; what is wrong is said */
-/* After rdm_open.  The card should take card_ns for a short packet (0: there is none): is it to be measured?  Measure it; `address`: this
- * process's own, of the library, by way of networks.  Then: what to tell the core, and what to add to n bytes of text about the device. */
+/* After rdm_open.  The card should take card_ns for a short packet (0: there is none): is it to be measured?
+ * Measure it; `address`: this process's own, of the library, by way of networks.  Then: what to tell the core, and
+ * what to add to n bytes of text about the device. */
 bool rdm_asks_card(struct dev *d, uint32_t card_ns);
 bool rdm_measure(struct dev *d, const void *address, size_t n); /* false: the library cannot connect to it */
 uint32_t rdm_latency(const struct dev *d, uint32_t without_card);

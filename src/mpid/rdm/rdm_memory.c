@@ -4,11 +4,12 @@
  * A key is the length and the address of the region (little-endian), then the library's own key.
  *
  * Invariants
- *   1. Operations on a peer's memory stand in its list in the order in which they were begun, until the library has done with them.
- *   2. A flush that the library does not do (lib.flush NULL: a put ends when it is done at the peer) stands there, too, and ends when it
- *      is the oldest.
- *   3. An operation on a peer that dies ends at the latest when the peer is buried; what the library then reports of it is
- *      dropped. */
+ *   1. Operations on a peer's memory stand in its list in the order in which they were begun, until the library
+ *      has done with them.
+ *   2. A flush that the library does not do (lib.flush NULL: a put ends when it is done at the peer) stands there,
+ *      too, and ends when it is the oldest.
+ *   3. An operation on a peer that dies ends at the latest when the peer is buried; what the library then reports
+ *      of it is dropped. */
 #include <stdlib.h>
 #include <string.h>
 #include "rdm.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* half.h: IEEE binary16 in terms of float; rounding to nearest, ties to even.  A sum or product of two halves computed in
- * float and rounded once more is the correctly rounded one: float has more than twice the digits. */
+/* half.h: IEEE binary16 in terms of float; rounding to nearest, ties to even.  A sum or product of two halves
+ * computed in float and rounded once more is the correctly rounded one: float has more than twice the digits. */
 #ifndef MPIR_OP_HALF_H
 #define MPIR_OP_HALF_H
 

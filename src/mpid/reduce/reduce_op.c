@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce_op.c: which predefined operation is defined on which basic types (MPI 5.0, 7.9.2 and 7.9.4, and more: README.md), and
- * the choice of its loop. */
+/* reduce_op.c: which predefined operation is defined on which basic types (MPI 5.0, 7.9.2 and 7.9.4, and more:
+ * README.md), and the choice of its loop. */
 #include <stdatomic.h>
 #include <stddef.h>
 #include "kernel.h"
@@ -109,7 +109,8 @@ static __attribute__((noinline)) MPID_Op_fn *kernel_rare(int32_t op, uint32_t ba
     return kernel_of(use, row_of_op(op), (uint32_t)repr);
 }
 
-/* Collectives on small data ask each time.  The tables have what is defined and nothing else, so no class is looked at. */
+/* Collectives on small data ask each time.  The tables have what is defined and nothing else, so no class is
+ * looked at. */
 MPID_Op_fn *MPID_Op_kernel(int32_t op, uint32_t basic)
 {
     uint32_t row = row_of_op(op), type = row_of_type(basic);

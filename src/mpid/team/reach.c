@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reach.c: members of a team that copy straight out of each other's memory, by what their devices can (offer, copy_from_peer). */
+/* reach.c: members of a team that copy straight out of each other's memory, by what their devices can (offer,
+ * copy_from_peer). */
 #include "mpid/core/core.h"
 
 static struct peer *peer_of(const struct MPIR_COMMUNICATOR *comm, int32_t rank)

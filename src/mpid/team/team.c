@@ -1,33 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* team.c: processes of one node that wait for each other through memory of the segment.
  *
- * Where ranks share cores a message to each of them costs each a turn of the scheduler; here all arrive at one counter, the
- * last of them advances one word, and nobody is woken who does not sleep.
+ * Where ranks share cores a message to each of them costs each a turn of the scheduler; here all arrive at one
+ * counter, the last of them advances one word, and nobody is woken who does not sleep.
  *
  * Invariants
- *   1. `word` is twice the number of operations that have ended, plus 1 once the team is broken.  The last to arrive advances it
- *      by compare-and-swap, who breaks the team sets the lowest bit: so an operation ends for all or for nobody.
+ *   1. `word` is twice the number of operations that have ended, plus 1 once the team is broken.  The last to
+ *      arrive advances it by compare-and-swap, who breaks the team sets the lowest bit: so an operation ends for all
+ *      or for nobody.
  *   2. Before anybody arrives at operation n + 1 all have left operation n - 1, so two sets of rooms suffice: a
  *      process writes to those of n + 1 only when n has ended, that is when all have arrived at n.
- *   3. `arrived` counts, in its low bits, who is here; above them it adds up what each said the operation is.  If that is not
- *      what one says times their number, they mean different operations.
- *   4. A member waits for the others with the ladder of util/wait.h.  It counts itself in `sleepers` before its last look at the word,
- *      and the one who changes the word looks at `sleepers` afterwards, so it is woken or does not sleep.  Sleepers wait for a
- *      change of the word besides their own word, and one call wakes them all; those that cannot are in `alone`, too, and woken one
- *      by one.
- *   5. Where ranks share cores a turn of a waiting process should be as short as can be: it looks at the word, and at messages
- *      only if it has come in vain before.  Stepping aside costs two turns, there and back; so who misses but one member, which
- *      came from another core the last time and thus is at work there, looks at the word a little longer first.
+ *   3. `arrived` counts, in its low bits, who is here; above them it adds up what each said the operation is.  If
+ *      that is not what one says times their number, they mean different operations.
+ *   4. A member waits for the others with the ladder of util/wait.h.  It counts itself in `sleepers` before its
+ *      last look at the word, and the one who changes the word looks at `sleepers` afterwards, so it is woken or does
+ *      not sleep.  Sleepers wait for a change of the word besides their own word, and one call wakes them all; those
+ *      that cannot are in `alone`, too, and woken one by one.
+ *   5. Where ranks share cores a turn of a waiting process should be as short as can be: it looks at the word, and
+ *      at messages only if it has come in vain before.  Stepping aside costs two turns, there and back; so who misses
+ *      but one member, which came from another core the last time and thus is at work there, looks at the word a
+ *      little longer first.
  *   6. A meeting may be begun in one call and ended in another.  To the others it is one whose member is slow.
  *      The same holds of streams (MPID_Stream_may_*).
- *      Whoever sleeps meanwhile, for whatever reason, is a sleeper of each team that it has begun a meeting of, `alone`, since it cannot
- *      sleep on the words of all; so who comes last wakes it.
+ *      Whoever sleeps meanwhile, for whatever reason, is a sleeper of each team that it has begun a meeting of,
+ *      `alone`, since it cannot sleep on the words of all; so who comes last wakes it.
  *
- *   7. A team is a block of the segment's heap, the core, and further blocks, its parts, that are allotted when they are first used.
- *      `part` of the head is the verdict on each, the same for all members: UNASKED -> being made by a member -> the block, or NO_MEMORY.
- *      If the maker is lost another member makes it.  The last to leave frees all.
+ *   7. A team is a block of the segment's heap, the core, and further blocks, its parts, that are allotted when
+ *      they are first used. `part` of the head is the verdict on each, the same for all members: UNASKED -> being
+ *      made by a member -> the block, or NO_MEMORY. If the maker is lost another member makes it.  The last to leave
+ *      frees all.
  *
- * A few members with a core each meet over lines instead (even.c): of the above only what 5 says of messages holds there. */
+ * A few members with a core each meet over lines instead (even.c): of the above only what 5 says of messages holds
+ * there. */
 #define _GNU_SOURCE
 #include "mpid/core/core.h"
 
@@ -297,7 +301,8 @@ void MPID_Team_drop(struct team *t)
 
 /* ---- Who is there ---- */
 
-/* Does some member do the operation this process is in by messages, or has it gone past it?  (Also when it has ended.) */
+/* Does some member do the operation this process is in by messages, or has it gone past it?  (Also when it has
+ * ended.) */
 static bool member_absent(const struct team *t)
 {
     uint64_t mine = atomic_load_explicit(&member(t, t->comm->rank)->at, memory_order_relaxed);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* team.h: a communicator's team as its own process sees it: what the files of this folder share, and what the core calls. */
+/* team.h: a communicator's team as its own process sees it: what the files of this folder share, and what the core
+ * calls. */
 #ifndef MPID_TEAM_INTERNAL_H
 #define MPID_TEAM_INTERNAL_H
 
@@ -13,7 +14,8 @@
 struct team_head;
 struct stream_head;
 
-/* What of a stream, or of steps, is waited for (team_stream.c): of member `who`, until `word` of it, or of what it gives, is at least `least`. */
+/* What of a stream, or of steps, is waited for (team_stream.c): of member `who`, until `word` of it, or of what it
+ * gives, is at least `least`. */
 struct stream_wait {
     int32_t who;
     bool source; /* it is the source that is waited for */

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* team_stream.c: one member of a team shows the others bytes, and does not wait until they have come; or all show each other bytes, step
- * by step.
+/* team_stream.c: one member of a team shows the others bytes, and does not wait until they have come; or all show
+ * each other bytes, step by step.
  *
- * What is to be shown goes into a slot if it is short, else into pieces, a ring of memory that is filled as far as all have
- * read what was there.  So where ranks share cores the source fills all of the ring in one turn, and each of the others
- * takes all of it in one of theirs.
+ * What is to be shown goes into a slot if it is short, else into pieces, a ring of memory that is filled as far as
+ * all have read what was there.  So where ranks share cores the source fills all of the ring in one turn, and each
+ * of the others takes all of it in one of theirs.
  *
  * Invariants
- *   1. Operations are numbered as the communicator's collectives are; every member takes part in every stream, as the source or as a
- *      reader, in the order of the numbers.  Operation n has slot n % SLOTS.
- *   2. `done` of a member: it has finished all streams up to that one.  The source writes to a slot when all members have done
- *      what stands there.  (One that has left out an operation does not know what that was: it shows nothing before all have passed it.)
+ *   1. Operations are numbered as the communicator's collectives are; every member takes part in every stream, as
+ *      the source or as a reader, in the order of the numbers.  Operation n has slot n % SLOTS.
+ *   2. `done` of a member: it has finished all streams up to that one.  The source writes to a slot when all
+ *      members have done what stands there.  (One that has left out an operation does not know what that was: it
+ *      shows nothing before all have passed it.)
  *   3. Pieces are counted through: `given` of the team are there, `taken` of a member it has read.  The source writes
  *      piece n into place n % pieces when everybody has taken piece n - pieces, or has done its operation.
  *      A reader that wants no pieces waits for them too, so that the next source finds `given` at rest.
- *   4. A stream does not depend on whether the team is broken: if its source lives it ends well.  Members that are gone are not
- *      waited for; a stream whose source is gone before all was there ends with nothing.
- *   5. Steps of a member are counted through its operations, `step` of a member; who waits for them waits as a reader does.  A member that
- *      is gone in the midst of one ends it for all: whoever waits then finds out by itself, so nobody need tell.
- *   6. A stream that is lent takes no pieces: its slot says where it lies in the source, which waits until all have read it.  Who
- *      cannot has `refused` it.
+ *   4. A stream does not depend on whether the team is broken: if its source lives it ends well.  Members that are
+ *      gone are not waited for; a stream whose source is gone before all was there ends with nothing.
+ *   5. Steps of a member are counted through its operations, `step` of a member; who waits for them waits as a
+ *      reader does.  A member that is gone in the midst of one ends it for all: whoever waits then finds out by
+ *      itself, so nobody need tell.
+ *   6. A stream that is lent takes no pieces: its slot says where it lies in the source, which waits until all
+ *      have read it.  Who cannot has `refused` it.
  *   7. Who waits says so before its last look (`sleepers` of the team for the source's words, `awaited` of a member for
- *      that member's), and who changes a word looks there afterwards (both with full fences), so it is woken or does not sleep. */
+ *      that member's), and who changes a word looks there afterwards (both with full fences), so it is woken or
+ *      does not sleep. */
 #include <string.h>
 #include "mpid/core/core.h"
 
@@ -191,8 +194,8 @@ static bool team_stream_wait_for(struct team *t, struct stream_wait *s)
     return true;
 }
 
-/* False: it is there, or will never be.  True: this process is one that waits for it until it asks for this again, with what it waits for
- * then. */
+/* False: it is there, or will never be.  True: this process is one that waits for it until it asks for this again,
+ * with what it waits for then. */
 static bool not_yet(struct team *t, const struct stream_wait *s)
 {
     bool is_there = ready(s) || hopeless(t, s);
@@ -268,8 +271,8 @@ bool MPID_Stream_ready(struct MPIR_COMMUNICATOR *comm)
 
 /* ---- The source ---- */
 
-/* This process has left out a stream that its source, or who reads it, may not have come to yet.  They do not wait for this process any more; so it
- * waits for them, before it shows something in their place. */
+/* This process has left out a stream that its source, or who reads it, may not have come to yet.  They do not wait
+ * for this process any more; so it waits for them, before it shows something in their place. */
 static bool all_have_passed(struct team *t)
 {
     if (!MPID_Team_passed(t, t->skipped))
@@ -383,7 +386,8 @@ bool MPID_Stream_refused(const struct MPID_Stream *s, int32_t rank)
     return atomic_load(&member_of(team_of(s->comm), rank)->refused) == s->operation;
 }
 
-/* Once its last piece is there the next source may give its own at any time: `given` may be beyond this stream's pieces by now. */
+/* Once its last piece is there the next source may give its own at any time: `given` may be beyond this stream's
+ * pieces by now. */
 static void team_stream_publish(const struct team *t, const struct MPID_Stream *s)
 {
     _Atomic uint64_t *given = &head_of(t)->given;
@@ -480,7 +484,8 @@ void MPID_Stream_shown(struct MPID_Stream *s)
 
 /* ---- A reader ---- */
 
-/* It has come, as far as to a stream whose source may wait for just that (all_have_passed), in a call that does not wait. */
+/* It has come, as far as to a stream whose source may wait for just that (all_have_passed), in a call that does
+ * not wait. */
 static void say_passed(const struct team *t, int32_t source)
 {
     int32_t local = dev_local_of(&MPID_core.world, grank_of(t->comm, source));

@@ -3,10 +3,11 @@
  *
  * Nothing but mpi.h and libc: the same sources compile with any MPI-3.0 library,
  *   mpicc -O2 -o mpi_bench src/tools/mpi_bench/ *.c   (without the space)
- * A test is a row of its file's table. The engine (bench_engine.c) calls, on all ranks of MPI_COMM_WORLD and for each n (bytes or depth):
- * before(n); round(n) as often as fills the time of a point, in several blocks; after(n). A round that has parts which do not
- * count adds what counts to `counted` on rank 0. value(n, seconds a round) makes the figure. A test whose point is more than that
- * has `run` instead. */
+ * A test is a row of its file's table. The engine (bench_engine.c) calls, on all ranks of MPI_COMM_WORLD and for
+ * each n (bytes or depth):
+ * before(n); round(n) as often as fills the time of a point, in several blocks; after(n). A round that has parts
+ * which do not count adds what counts to `counted` on rank 0. value(n, seconds a round) makes the figure. A test
+ * whose point is more than that has `run` instead. */
 #ifndef MPI_BENCH_H
 #define MPI_BENCH_H
 
@@ -45,7 +46,8 @@ extern int window;  /* messages under way in tests of bandwidth and rate */
 extern double counted;
 extern int one_side; /* derived types on rank 0 only */
 
-/* Seconds a round, the most of all ranks: rounds enough to fill `time`, after two that do not count. The same on all ranks. */
+/* Seconds a round, the most of all ranks: rounds enough to fill `time`, after two that do not count. The same on
+ * all ranks. */
 double seconds_a_round(void (*round)(long n), long n, double time, int own_clock);
 
 /* Measures n of t with its round and prints the figure under this name. */

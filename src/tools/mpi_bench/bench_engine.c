@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How times are taken: blocks of rounds, as many rounds as fill a block. All ranks see the same (greatest) seconds, so all decide
- * alike without a word more. */
+/* How times are taken: blocks of rounds, as many rounds as fill a block. All ranks see the same (greatest)
+ * seconds, so all decide alike without a word more. */
 #include <stdlib.h>
 #include <string.h>
 #include "bench.h"
@@ -67,8 +67,8 @@ static void apart(long n)
     counted += seconds_apart(call, n);
 }
 
-/* Blocks until there are enough, or until they have taken three times what they should. A block that is far too short means that
- * something else disturbed the one that told how many rounds are needed: begin again. */
+/* Blocks until there are enough, or until they have taken three times what they should. A block that is far too
+ * short means that something else disturbed the one that told how many rounds are needed: begin again. */
 void point(const struct test *t, const char *name, long n)
 {
     double values[BLOCKS], wall = 0, share = opt.time / BLOCKS;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What it costs to find the receive of a message, or the message of a receive, among n of them. Rank 0 receives.
  *
- * posted: n receives stand; a batch of messages comes that matches the oldest ones (forward) or the newest ones (reverse);
- *   what counts is the time from the word to go until the batch is complete. unexpected: n messages wait; what counts is the
- *   time of a batch of MPI_Recv that takes the oldest or the newest. Then the batch is replaced, so n stays.
+ * posted: n receives stand; a batch of messages comes that matches the oldest ones (forward) or the newest ones
+ * (reverse);
+ *   what counts is the time from the word to go until the batch is complete. unexpected: n messages wait; what
+ *   counts is the time of a batch of MPI_Recv that takes the oldest or the newest. Then the batch is replaced, so
+ *   n stays.
  * Invariant: the queue holds tags first, first + 1, ... (modulo n), in this order; reverse leaves first as it is. */
 #include <stdlib.h>
 #include "bench.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A start that all ranks leave alike.  A barrier is none over hosts: a rank may be out of it, and its message may have arrived, before
- * another one is out.  So rank 0 names a time, and each rank waits for it by its own clock.
+/* A start that all ranks leave alike.  A barrier is none over hosts: a rank may be out of it, and its message may
+ * have arrived, before another one is out.  So rank 0 names a time, and each rank waits for it by its own clock.
  *
- * What a call takes is from when the first rank has begun it to when the last one is back, by the clock of rank 0.  That is never less
- * than what it takes on any rank, nor than the way from one to another; and what all ranks need alike to wake up is no part of it. */
+ * What a call takes is from when the first rank has begun it to when the last one is back, by the clock of rank
+ * 0.  That is never less than what it takes on any rank, nor than the way from one to another; and what all ranks
+ * need alike to wake up is no part of it. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <sched.h>
@@ -62,8 +63,8 @@ static void look_around(void)
 
 /* ---- Clocks ---- */
 
-/* The answer is taken to be of the middle of the shortest round trip, and to be wrong by at most half of it.  What an earlier look has
- * found stands if that is less wrong still. */
+/* The answer is taken to be of the middle of the shortest round trip, and to be wrong by at most half of it.  What
+ * an earlier look has found stands if that is less wrong still. */
 static void ask_first(void)
 {
     double begin = now(), shortest = 0, theirs, found = 0;
@@ -110,7 +111,8 @@ static void look_at_clocks(void)
 
 /* ---- Calls ---- */
 
-/* Awake for the last part, since one rank wakes up later than another.  Ranks that share a core give it to each other all the while. */
+/* Awake for the last part, since one rank wakes up later than another.  Ranks that share a core give it to each
+ * other all the while. */
 static void wait_until(double time)
 {
     double sleep_to = time - SPIN;
@@ -148,8 +150,9 @@ static void bench_start_go_on(double took)
     distance = next < NEAR ? NEAR : next > FAR ? FAR : next;
 }
 
-/* A call does not count, and another one follows, where a rank was late: the word came when the time was past, or something else had the
- * rank's core.  Ranks that share a core begin as they get it.  The last of TRIES counts as it is. */
+/* A call does not count, and another one follows, where a rank was late: the word came when the time was past, or
+ * something else had the rank's core.  Ranks that share a core begin as they get it.  The last of TRIES counts as
+ * it is. */
 double seconds_apart(void (*call)(long n), long n)
 {
     enum { BEFORE, AFTER, TOOK, LATE, ALL };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives: blocking, nonblocking and waited for at once, persistent (MPI 4).
  *
- * Bytes are those of the vector, or of each block where every rank has one for or from each; reduce_scatter: of the whole
- * vector. Neighbors are those of a torus of two dimensions. */
+ * Bytes are those of the vector, or of each block where every rank has one for or from each; reduce_scatter: of
+ * the whole vector. Neighbors are those of a torus of two dimensions. */
 #include <stdlib.h>
 #include "bench.h"
 

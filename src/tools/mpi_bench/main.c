@@ -140,7 +140,8 @@ static int act(int argc, char **argv)
     return run_all();
 }
 
-/* mpi_bench --tune: the script beside it, which starts jobs of this program.  Both may be installed with a prefix or a suffix. */
+/* mpi_bench --tune: the script beside it, which starts jobs of this program.  Both may be installed with a prefix
+ * or a suffix. */
 static int tune(char **argv)
 {
     static const char own[] = "mpi_bench";

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How much of the time of a transfer is hidden behind work that is done between its start and its MPI_Wait.
  *
- * The transfer alone takes t; work of about t takes w; both together take s. Hidden: (t + w - s) of the lesser of t and w. */
+ * The transfer alone takes t; work of about t takes w; both together take s. Hidden: (t + w - s) of the lesser of
+ * t and w. */
 #include <stdlib.h>
 #include "bench.h"
 

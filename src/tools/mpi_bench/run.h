@@ -29,8 +29,8 @@ extern struct options opt;
 const char *read_options(int argc, char **argv);
 extern const char usage[];
 
-/* What a call in which all take part takes from its first rank's beginning to its last one's end; the ranks begin at one time. The
- * same on all ranks. */
+/* What a call in which all take part takes from its first rank's beginning to its last one's end; the ranks begin
+ * at one time. The same on all ranks. */
 double seconds_apart(void (*call)(long n), long n);
 
 int make_room(size_t bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Half round trips of messages of derived types, each beside a contiguous message of as many bytes, taken just before: how fast
- * memory goes from core to core may change on shared machines. Bytes are those of the payload. */
+/* Half round trips of messages of derived types, each beside a contiguous message of as many bytes, taken just
+ * before: how fast memory goes from core to core may change on shared machines. Bytes are those of the payload. */
 #include <stdlib.h>
 #include <string.h>
 #include "bench.h"

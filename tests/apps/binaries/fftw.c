@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of binaries.test: a program of FFTW's parallel transforms.  There and back in three dimensions, transposed, and what came out. */
+/* Of binaries.test: a program of FFTW's parallel transforms.  There and back in three dimensions, transposed, and
+ * what came out. */
 #include <fftw3-mpi.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of binaries.test: a program of parallel HDF5.  Each rank writes its rows of a dataset, collectively, and reads those of another; an
- * attribute; a chunked dataset that is extended.  Prints sums, which do not depend on the number of ranks. */
+/* Of binaries.test: a program of parallel HDF5.  Each rank writes its rows of a dataset, collectively, and reads
+ * those of another; an attribute; a chunked dataset that is extended.  Prints sums, which do not depend on the
+ * number of ranks. */
 #include <hdf5.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of binaries.test: a program of p4est.  A forest is refined, balanced and partitioned; its checksum and ghost layer. */
+/* Of binaries.test: a program of p4est.  A forest is refined, balanced and partitioned; its checksum and ghost
+ * layer. */
 #include <p4est_bits.h>
 #include <p4est_extended.h>
 #include <p4est_ghost.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The procedures of the standard's table "MPI Functions that can be called at any time" that anytime.c and tests/mpi/info do not
- * have, before MPI_Init, within, and after MPI_Finalize. */
+/* The procedures of the standard's table "MPI Functions that can be called at any time" that anytime.c and
+ * tests/mpi/info do not have, before MPI_Init, within, and after MPI_Finalize. */
 /* ranks: 1 3 */
 #include "../check.h"
 

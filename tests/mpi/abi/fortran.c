@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 3 */
-/* What a program says of its Fortran compiler: sizes, what is supported, the values of .TRUE. and .FALSE.; once, and it holds. */
+/* What a program says of its Fortran compiler: sizes, what is supported, the values of .TRUE. and .FALSE.; once,
+ * and it holds. */
 #include "check.h"
 
 static void expect_value(MPI_Info info, const char *key, const char *expected)

@@ -3,7 +3,8 @@
 /* ranks: 1 2 */
 #include <check.h>
 
-#ifdef ABI_MPICH /* handles are these integers: made ones may be negative, and one that was freed may be another object's */
+/* MPICH's handles are these integers: made ones may be negative, and one that was freed may be another object's. */
+#ifdef ABI_MPICH
 #define INTEGERS_ARE_KEELS 0
 #else
 #define INTEGERS_ARE_KEELS 1

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
-/* A delete callback of MPI_COMM_SELF that fails: MPI_Finalize fails before anything is done, and can be called again. */
+/* A delete callback of MPI_COMM_SELF that fails: MPI_Finalize fails before anything is done, and can be called
+ * again. */
 #include "check.h"
 
 static int fails = 2, calls;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program overwrites and unmaps every array, and frees every datatype, that it gave to a nonblocking or an _init call as
- * soon as the call has returned: each procedure that takes arrays, with int and with large counts, on communicators of every
- * sort, in each length at which another algorithm is taken. */
+/* A program overwrites and unmaps every array, and frees every datatype, that it gave to a nonblocking or an _init
+ * call as soon as the call has returned: each procedure that takes arrays, with int and with large counts, on
+ * communicators of every sort, in each length at which another algorithm is taken. */
 /* ranks: 1 2 3 5 17 */
 /* timeout: 120 */
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The copies of a caller's arrays are in the request itself: a nonblocking exchange among up to 16 ranks allocates no more with
- * arrays than without. */
+/* The copies of a caller's arrays are in the request itself: a nonblocking exchange among up to 16 ranks allocates
+ * no more with arrays than without. */
 /* ranks: 2 16 */
 /* env: KEEL_COLL=alltoall=pairwise,alltoallv=pairwise,alltoallw=pairwise */
 #include "../check.h"

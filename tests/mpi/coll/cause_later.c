@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank whose connections end a second before it does: another fails since it misses it, and a third since that one failed.  What
- * is told, and the job's exit code, is of the first. */
+/* A rank whose connections end a second before it does: another fails since it misses it, and a third since that
+ * one failed.  What is told, and the job's exit code, is of the first. */
 /* ranks: 3 */
 /* mpiexec: -fake-nodes 3 */
 /* nodes: one, because it makes three of it */

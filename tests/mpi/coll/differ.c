@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Members that call different collectives, or one with other roots, operations or types, are told so, all of them, where they meet at
- * a team; and the call before, or a communicator beside it, is nobody's business (7.1, 7.9). */
+/* Members that call different collectives, or one with other roots, operations or types, are told so, all of them,
+ * where they meet at a team; and the call before, or a communicator beside it, is nobody's business (7.1, 7.9). */
 /* ranks: 2 3 5 */
 /* nodes: one, because processes of several nodes have no team */
 #include "../check.h"

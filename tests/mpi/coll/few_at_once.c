@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Long blocks of MPI_Alltoall and MPI_Alltoallv between nodes, of which few are under way at once: with lengths that differ from process to process,
- * some of them nothing, so that each has another number at once. */
+/* Long blocks of MPI_Alltoall and MPI_Alltoallv between nodes, of which few are under way at once: with lengths
+ * that differ from process to process, some of them nothing, so that each has another number at once. */
 /* ranks: 5 8 */
 /* mpiexec: -fake-nodes 3 */
 /* nodes: one, because it has simulated ones of its own */

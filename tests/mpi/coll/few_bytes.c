@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Allgather of a few bytes: processes with contiguous types take the shortest way, others of the same signature the long one; blocks of
- * another length are an error. */
+/* MPI_Allgather of a few bytes: processes with contiguous types take the shortest way, others of the same
+ * signature the long one; blocks of another length are an error. */
 /* ranks: 2 3 8 */
 /* env: KEEL_SPIN_US=5 */
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* first.h: communicators that nobody has used but for nonblocking collectives: what the processes agree on they agree on in the background, and
- * then the calls go to the team, or are composed over the nodes, in their order; with blocking calls, copies of the communicator and refused
- * calls among them. */
+/* first.h: communicators that nobody has used but for nonblocking collectives: what the processes agree on they
+ * agree on in the background, and then the calls go to the team, or are composed over the nodes, in their order;
+ * with blocking calls, copies of the communicator and refused calls among them. */
 #ifndef FIRST_H
 #define FIRST_H
 
@@ -104,8 +104,8 @@ static void copied(int way)
     MPI_Comm_free(&copy);
 }
 
-/* The root refuses a call that the others can do without it, at each place among the first ones.  They are told of it where they have to agree on
- * something first. */
+/* The root refuses a call that the others can do without it, at each place among the first ones.  They are told of
+ * it where they have to agree on something first. */
 static void refused(int place)
 {
     MPI_Comm c = fresh(0);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* forced.h: every collective, in all forms, on all sorts of arguments; included by programs that each force other algorithms
- * (KEEL_COLL).  Results are compared with what one process computes by itself. */
+/* forced.h: every collective, in all forms, on all sorts of arguments; included by programs that each force other
+ * algorithms (KEEL_COLL).  Results are compared with what one process computes by itself. */
 #ifndef FORCED_H
 #define FORCED_H
 
 #include "values.h"
 
-/* A program may give a communicator of its own, of some or all ranks in any order, and how it is made: MPI_COMM_NULL leaves a process out. */
+/* A program may give a communicator of its own, of some or all ranks in any order, and how it is made:
+ * MPI_COMM_NULL leaves a process out. */
 #ifndef W
 #define W MPI_COMM_WORLD
 #define MAKE_W() 0
@@ -18,7 +19,7 @@ static int some_root(int i)
     return i == 0 ? 0 : i == 1 ? check_size - 1 : check_size / 2;
 }
 
-/* ---- Bcast, barrier ------------------------------------------------------------------------------------------------ */
+/* ---- Bcast, barrier ------------------------------------------------------------------------------------------ */
 
 static void test_bcast(void)
 {
@@ -86,7 +87,7 @@ static void test_bcast_counts(void)
     }
 }
 
-/* ---- Gather, scatter ----------------------------------------------------------------------------------------------- */
+/* ---- Gather, scatter ----------------------------------------------------------------------------------------- */
 
 static void test_gather(void)
 {
@@ -268,7 +269,7 @@ static void test_vectors_large(void)
     free(out);
 }
 
-/* ---- Allgather, alltoall ------------------------------------------------------------------------------------------- */
+/* ---- Allgather, alltoall ------------------------------------------------------------------------------------- */
 
 static void test_allgather(void)
 {
@@ -426,7 +427,7 @@ static void test_alltoallw_types(void)
     free(out);
 }
 
-/* ---- Reductions ------------------------------------------------------------------------------------------------------ */
+/* ---- Reductions ---------------------------------------------------------------------------------------------- */
 
 static struct affine *my_affines(int64_t n)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* forms.h: the same test for the three forms of each collective: what a program calls by the blocking form's name is done in
- * the form that `form` says: at once, started and completed, or made persistent, started, completed and freed. */
+/* forms.h: the same test for the three forms of each collective: what a program calls by the blocking form's name
+ * is done in the form that `form` says: at once, started and completed, or made persistent, started, completed and
+ * freed. */
 #ifndef FORMS_H
 #define FORMS_H
 

@@ -8,7 +8,8 @@
 
 #define W MPI_COMM_WORLD
 
-/* Seconds of processor time: what a rank that waits for one second may take, and what a moved virtual machine may add to that. */
+/* Seconds of processor time: what a rank that waits for one second may take, and what a moved virtual machine may
+ * add to that. */
 #define MOST 0.01
 #define MOST_DISTURBED 0.1
 
@@ -185,7 +186,8 @@ static void collectives(int unused)
     free(mine);
 }
 
-/* Once more if somebody took a little too much: a virtual machine that is moved counts that as time of its processes. */
+/* Once more if somebody took a little too much: a virtual machine that is moved counts that as time of its
+ * processes. */
 static void twice(void (*round)(int), int first)
 {
     for (int tries = 0, again = 1; again && tries < 2; tries++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Thousands of nonblocking collectives under way, on a communicator that is new and on one that is not: whatever else the process
- * does does not become slow, and all end well. */
+/* Thousands of nonblocking collectives under way, on a communicator that is new and on one that is not: whatever
+ * else the process does does not become slow, and all end well. */
 /* ranks: 2 3 */
 /* timeout: 120 */
 #define _GNU_SOURCE

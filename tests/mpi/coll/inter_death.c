@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank that dies while others wait for it in collectives on an intercommunicator: those who do are told, in both groups. */
+/* A rank that dies while others wait for it in collectives on an intercommunicator: those who do are told, in both
+ * groups. */
 /* ranks: 3 4 8 */
 /* exit: 3 */
 /* stderr: (?s)\A(?!.*told 0).*told 1.*\Z */

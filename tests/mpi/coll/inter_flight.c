@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives on intercommunicators under way: nobody waits in a call that starts one, many at a time, in any order of completion,
- * beside messages and new communicators, freed early; on intercommunicators from everywhere. */
+/* Collectives on intercommunicators under way: nobody waits in a call that starts one, many at a time, in any
+ * order of completion, beside messages and new communicators, freed early; on intercommunicators from everywhere. */
 /* ranks: 2 3 5 8 */
 #include "../check.h"
 
@@ -25,7 +25,7 @@ static void ask(MPI_Comm c)
     MPI_Comm_rank(c, &rank);
 }
 
-/* ---- All sorts of them ------------------------------------------------------------------------------------------------ */
+/* ---- All sorts of them --------------------------------------------------------------------------------------- */
 
 enum { KINDS = 8, MANY = 40 };
 
@@ -142,7 +142,7 @@ static void expect_op(const struct op *o, int i)
     }
 }
 
-/* ---- Tests ------------------------------------------------------------------------------------------------------------ */
+/* ---- Tests --------------------------------------------------------------------------------------------------- */
 
 /* A process that starts one before the others have come does not wait for them. */
 static void test_local(int i)
@@ -307,7 +307,7 @@ static void test_freed(int len, MPI_Comm c)
     free(each);
 }
 
-/* ---- Where intercommunicators come from --------------------------------------------------------------------------------- */
+/* ---- Where intercommunicators come from ---------------------------------------------------------------------- */
 
 static MPI_Comm from_groups(void)
 {

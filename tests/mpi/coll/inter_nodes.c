@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives on intercommunicators by way of a process of each group, whose groups lie on several nodes: what is done in a group is composed over
- * them. */
+/* Collectives on intercommunicators by way of a process of each group, whose groups lie on several nodes: what is
+ * done in a group is composed over them. */
 /* ranks: 8 13 */
 /* timeout: 120 */
 /* mpiexec: -fake-nodes 3 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives on intercommunicators: one rank's k-th allocation in a call fails, for all k: every rank returns, with an error or
- * with what is right, and the next call works. */
+/* Collectives on intercommunicators: one rank's k-th allocation in a call fails, for all k: every rank returns,
+ * with an error or with what is right, and the next call works. */
 /* ranks: 2 3 5 */
 /* env: KEEL_COLL=inter_bcast=leader,inter_gather=leader,inter_scatter=leader,inter_allgather=leaders,inter_reduce=leader,inter_allreduce=leaders,inter_reduce_scatter=leaders */
 #include "../check.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* inters.h: every collective on intercommunicators between groups of all sorts of sizes, in all forms; included by programs that
- * force other algorithms (KEEL_COLL). */
+/* inters.h: every collective on intercommunicators between groups of all sorts of sizes, in all forms; included by
+ * programs that force other algorithms (KEEL_COLL). */
 #ifndef INTERS_H
 #define INTERS_H
 
@@ -79,7 +79,7 @@ static void expect_values(const int *out, int64_t len, int step, int r, const ch
         }
 }
 
-/* ---- Barrier --------------------------------------------------------------------------------------------------------- */
+/* ---- Barrier ------------------------------------------------------------------------------------------------- */
 
 /* Nobody is through before the last of the other group has come. */
 static void test_barrier(int late)
@@ -98,7 +98,7 @@ static void test_barrier(int late)
         CHECK(through >= last, "through %g s too early", last - through);
 }
 
-/* ---- From and to a root ---------------------------------------------------------------------------------------------- */
+/* ---- From and to a root -------------------------------------------------------------------------------------- */
 
 /* Each process with a type of its own: ints in a row, with gaps, and from before the buffer. */
 static MPI_Datatype own_type(int *step, int *shift)
@@ -241,7 +241,7 @@ static void test_rooted(void)
     }
 }
 
-/* ---- All to all ---------------------------------------------------------------------------------------------------------- */
+/* ---- All to all ---------------------------------------------------------------------------------------------- */
 
 /* How many elements a process of group s gives: it need not be as many as in the other group. */
 static int len_of(int s, int len, int way)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reductions of long vectors one after another get the memory of their temporary data from the one before, not from the system. */
+/* Reductions of long vectors one after another get the memory of their temporary data from the one before, not
+ * from the system. */
 /* ranks: 4 */
 /* env: KEEL_COLL=reduce=binomial,reduce_scatter=halving */
 #include <sys/resource.h>

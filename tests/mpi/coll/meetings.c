@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nonblocking collectives at a team (whose members have a core each): many at once, among other calls, completed in any order,
- * with what they use freed meanwhile, waited for asleep; and they do go that way. */
+/* Nonblocking collectives at a team (whose members have a core each): many at once, among other calls, completed
+ * in any order, with what they use freed meanwhile, waited for asleep; and they do go that way. */
 /* ranks: 1 2 3 4 5 8 */
 /* env: KEEL_SPIN_US=5 */
 #include "../tool/tool.h"
@@ -178,7 +178,8 @@ static int all_by_shmem(void)
     return size == check_size && !(devices && strstr(devices, "tcp"));
 }
 
-/* They are counted as calls that meet at a team, wherever the blocking form is: that is all ranks in one node's memory. */
+/* They are counted as calls that meet at a team, wherever the blocking form is: that is all ranks in one node's
+ * memory. */
 static void counted(void)
 {
     MPI_T_pvar_session s;

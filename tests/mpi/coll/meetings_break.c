@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small nonblocking collectives at a team of which some go wrong: counts that differ, a call that one rank refuses while others are under way.
- * Who depends on it is told, nobody hangs, what came before is right, and so is what comes after. */
+/* Small nonblocking collectives at a team of which some go wrong: counts that differ, a call that one rank refuses
+ * while others are under way. Who depends on it is told, nobody hangs, what came before is right, and so is what
+ * comes after. */
 /* ranks: 2 3 4 8 */
 /* env: KEEL_SPIN_US=5 */
 #include "../check.h"

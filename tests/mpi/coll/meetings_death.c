@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank that dies while the others have small nonblocking collectives under way with it: each is told of one, and nobody waits for
- * ever. */
+/* A rank that dies while the others have small nonblocking collectives under way with it: each is told of one, and
+ * nobody waits for ever. */
 /* ranks: 2 4 8 */
 /* env: KEEL_SPIN_US=5 */
 /* exit: 3 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mostly_zero.h: alltoallv and alltoallw in which nearly all blocks are empty: an empty block takes no message, whatever the
- * algorithm and the form, so the messages a process sends are as many as its blocks that are not. */
+/* mostly_zero.h: alltoallv and alltoallw in which nearly all blocks are empty: an empty block takes no message,
+ * whatever the algorithm and the form, so the messages a process sends are as many as its blocks that are not. */
 #include "../tool/tool.h"
 #include "forms.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* neighbors.h: neighborhood collectives in all forms, on all kinds of topologies; included by programs that each force another
- * algorithm.  What edge k of a process brings is told from the process at the other end and the edge's place there. */
+/* neighbors.h: neighborhood collectives in all forms, on all kinds of topologies; included by programs that each
+ * force another algorithm.  What edge k of a process brings is told from the process at the other end and the
+ * edge's place there. */
 #ifndef NEIGHBORS_H
 #define NEIGHBORS_H
 

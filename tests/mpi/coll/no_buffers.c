@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A buffer in which nothing is read or written may be NULL: MPI_Exscan's result at rank 0, that of MPI_Reduce_scatter where this rank gets no
- * elements, and neighborhood collectives' on a side without neighbors ("Exclusive Scan", "MPI_REDUCE_SCATTER", "Neighborhood Collective
- * Communication").  Where something is, it may not. */
+/* A buffer in which nothing is read or written may be NULL: MPI_Exscan's result at rank 0, that of
+ * MPI_Reduce_scatter where this rank gets no elements, and neighborhood collectives' on a side without neighbors
+ * ("Exclusive Scan", "MPI_REDUCE_SCATTER", "Neighborhood Collective Communication").  Where something is, it may
+ * not. */
 /* ranks: 1 2 3 5 */
 #include "forms.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank of the middle node dies among collectives that are composed over nodes: all others are told, none waits for ever. */
+/* A rank of the middle node dies among collectives that are composed over nodes: all others are told, none waits
+ * for ever. */
 /* ranks: 5 8 13 */
 /* mpiexec: -fake-nodes 3 */
 /* nodes: one, because it has simulated ones of its own */

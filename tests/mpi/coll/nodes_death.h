@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nodes_death.h: a process, number `place` on node `node`, dies among collectives of all kinds and forms; the others go on with them, and say
- * at the end whether each that waits for all has told them. */
+/* nodes_death.h: a process, number `place` on node `node`, dies among collectives of all kinds and forms; the
+ * others go on with them, and say at the end whether each that waits for all has told them. */
 #ifndef NODES_DEATH_H
 #define NODES_DEATH_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process dies before the first collective of a communicator over several nodes, which is nonblocking: what the others agree on in the
- * background comes to an end, each call tells them, and so does a blocking one. */
+/* A process dies before the first collective of a communicator over several nodes, which is nonblocking: what the
+ * others agree on in the background comes to an end, each call tells them, and so does a blocking one. */
 /* ranks: 4 5 8 13 */
 /* mpiexec: -fake-nodes 3 */
 /* nodes: one, because it has simulated ones of its own */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One rank's k-th allocation fails, for all k, in the call that asks for the nodes of a communicator: the first, nonblocking, or the fifth, blocking or
- * not.  Every rank returns, with an error or with what is right, and the next calls work in all. */
+/* One rank's k-th allocation fails, for all k, in the call that asks for the nodes of a communicator: the first,
+ * nonblocking, or the fifth, blocking or not.  Every rank returns, with an error or with what is right, and the
+ * next calls work in all. */
 /* ranks: 4 5 8 */
 /* mpiexec: -fake-nodes 3 */
 /* nodes: one, because it has simulated ones of its own */

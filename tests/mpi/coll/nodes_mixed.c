@@ -4,8 +4,8 @@
 /* nodes: one, because it has simulated ones of its own */
 /* timeout: 120 */
 /* env: KEEL_COLL=barrier=nodes,bcast=nodes,gather=nodes,gatherv=nodes,scatter=nodes,scatterv=nodes,reduce=nodes,allreduce=nodes,allgather=nodes,allgatherv=nodes,alltoall=nodes,alltoallv=nodes,alltoallw=nodes,reduce_scatter=nodes,scan=nodes,exscan=nodes */
-/* Composed collectives of a communicator whose ranks lie on the nodes in no order, from and to every root, beside the same calls on one
- * whose ranks lie in a row on each: all forms, operations that do not commute, in place. */
+/* Composed collectives of a communicator whose ranks lie on the nodes in no order, from and to every root, beside
+ * the same calls on one whose ranks lie in a row on each: all forms, operations that do not commute, in place. */
 #include "../tool/tool.h"
 
 enum { N = 300, KINDS = 14 };

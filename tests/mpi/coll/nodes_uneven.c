@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* As nodes.c, of a communicator that has all ranks of the first node, one of the second, some of the others, which come in no order. */
+/* As nodes.c, of a communicator that has all ranks of the first node, one of the second, some of the others, which
+ * come in no order. */
 /* ranks: 8 13 */
 /* timeout: 120 */
 /* mpiexec: -fake-nodes 4 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nonblocking collectives: local calls, many in flight, completed in any order and by any call, mixed with blocking ones; what
- * they use may be freed; errors. */
+/* Nonblocking collectives: local calls, many in flight, completed in any order and by any call, mixed with
+ * blocking ones; what they use may be freed; errors. */
 /* ranks: 1 2 3 4 5 8 17 */
 #include "../check.h"
 
@@ -35,7 +35,8 @@ static void test_local(MPI_Comm comm)
     CHECK(r == MPI_REQUEST_NULL, "a request that is completed");
 }
 
-/* Three started before anybody may have the first, each of another kind, on a communicator that is new; then a blocking one. */
+/* Three started before anybody may have the first, each of another kind, on a communicator that is new; then a
+ * blocking one. */
 static void test_new_comm(void)
 {
     MPI_Comm comm;

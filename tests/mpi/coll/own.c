@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Persistent collectives with teams of their own: started in another order on each rank, many at once, beside blocking and nonblocking calls,
- * more than there are teams for, of all sizes; and their counters tell that they go that way. */
+/* Persistent collectives with teams of their own: started in another order on each rank, many at once, beside
+ * blocking and nonblocking calls, more than there are teams for, of all sizes; and their counters tell that they
+ * go that way. */
 /* ranks: 1 2 3 5 8 */
 /* timeout: 120 */
 #include "../tool/tool.h"

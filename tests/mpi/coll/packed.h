@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* packed.h: gatherv and scatterv, small and large blocks mixed, started many times; ranks that disagree on a count, or on whether a block is
- * large, hear of it, nobody waits for ever, and the next call works. */
+/* packed.h: gatherv and scatterv, small and large blocks mixed, started many times; ranks that disagree on a
+ * count, or on whether a block is large, hear of it, nobody waits for ever, and the next call works. */
 #include "forms.h"
 
 #define W MPI_COMM_WORLD
@@ -82,8 +82,8 @@ static void again(int root)
     MPI_Request_free(&r[1]);
 }
 
-/* The last rank thinks that its block has `is` elements, the root that it has `thought`; so does another rank, to show that one
- * error does not hide another. */
+/* The last rank thinks that its block has `is` elements, the root that it has `thought`; so does another rank, to
+ * show that one error does not hide another. */
 static void disagree(int is, int thought, int root)
 {
     int odd = check_rank != root && check_rank + 2 > check_size - (root == check_size - 1),

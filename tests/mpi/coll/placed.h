@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* placed.h: for programs that include forced.h: a communicator by what they say of each process, which is number `place` on node `node`: is
- * it in it (color: 0 or MPI_UNDEFINED), and where (key). */
+/* placed.h: for programs that include forced.h: a communicator by what they say of each process, which is number
+ * `place` on node `node`: is it in it (color: 0 or MPI_UNDEFINED), and where (key). */
 #ifndef PLACED_H
 #define PLACED_H
 

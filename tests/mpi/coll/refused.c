@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives: a process whose arguments are refused has taken part as far as the numbering of collectives goes.  What the others
- * sent to it in that call is not taken for the next.  They may be told of it, or not notice. */
+/* Collectives: a process whose arguments are refused has taken part as far as the numbering of collectives goes.
+ * What the others sent to it in that call is not taken for the next.  They may be told of it, or not notice. */
 /* ranks: 1 2 3 5 8 */
 #include "../check.h"
 

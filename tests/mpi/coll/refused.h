@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* refused.h: collectives that one process refuses: the others get an error that names it, whichever way they would have gone. */
+/* refused.h: collectives that one process refuses: the others get an error that names it, whichever way they would
+ * have gone. */
 #ifndef REFUSED_H
 #define REFUSED_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 5 8 */
-/* One process has buffers that cannot be used (NULL, one for both): it gets an error, and nobody waits for it.  The others get an error as
- * well where they need something of it.  All kinds and forms, few bytes and many, and the calls after it are right. */
+/* One process has buffers that cannot be used (NULL, one for both): it gets an error, and nobody waits for it.
+ * The others get an error as well where they need something of it.  All kinds and forms, few bytes and many, and
+ * the calls after it are right. */
 #include "check.h"
 
 enum { MOST = 8, FEW = 3, MANY = 40000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 5 8 */
-/* One process refuses to make a persistent collective: the others are told who it is when they make it, or when they start it.  Those made after it
- * work, and so do other calls. */
+/* One process refuses to make a persistent collective: the others are told who it is when they make it, or when
+ * they start it.  Those made after it work, and so do other calls. */
 #include "refused.h"
 
 static MPI_Comm comm;

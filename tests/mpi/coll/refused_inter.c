@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 5 8 */
-/* One process of an intercommunicator refuses a call: those of the other group, which need what it has, are told who it is; those of its own group
- * are told, or do not need it.  What comes after works. */
+/* One process of an intercommunicator refuses a call: those of the other group, which need what it has, are told
+ * who it is; those of its own group are told, or do not need it.  What comes after works. */
 #include "refused.h"
 
 static MPI_Comm inter, group;

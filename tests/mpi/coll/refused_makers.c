@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 5 8 */
 /* timeout: 120 */
-/* One process has arguments with which it cannot take part in making a communicator, a window, a file, or in starting processes.  The others
- * are told who it is instead of waiting.  What comes after works. */
+/* One process has arguments with which it cannot take part in making a communicator, a window, a file, or in
+ * starting processes.  The others are told who it is instead of waiting.  What comes after works. */
 #include "refused.h"
 
 /* Found before anything is said, or by the call's own checks, whose outcome travels with what its members agree on. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 5 8 */
 /* timeout: 120 */
-/* Many sequences of calls of all kinds, as a seed says, blocking and not, short and long, in new and used communicators; some are refused, by one
- * process or two.  Who refuses has its own error, the others that of one who does or what is right, and the other calls are right. */
+/* Many sequences of calls of all kinds, as a seed says, blocking and not, short and long, in new and used
+ * communicators; some are refused, by one process or two.  Who refuses has its own error, the others that of one
+ * who does or what is right, and the other calls are right. */
 #include "refused.h"
 #include <unistd.h>
 

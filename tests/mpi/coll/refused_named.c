@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 5 8 */
 /* timeout: 120 */
-/* One process has arguments from which nobody can tell what it means (a count, a type, an operation).  The others, which have found nothing
- * wrong, are told who it is instead of waiting: at a team, by messages, over several nodes, in the first call of a communicator, of few bytes
- * and of many, blocking and not.  What comes after works. */
+/* One process has arguments from which nobody can tell what it means (a count, a type, an operation).  The others,
+ * which have found nothing wrong, are told who it is instead of waiting: at a team, by messages, over several
+ * nodes, in the first call of a communicator, of few bytes and of many, blocking and not.  What comes after works. */
 #include "refused.h"
 
 static MPI_Comm comm;
@@ -54,7 +54,8 @@ static void calls(int n)
     }
 }
 
-/* The first call of a communicator, when its members have to agree on how they do it; and the fifth, when they ask for a team. */
+/* The first call of a communicator, when its members have to agree on how they do it; and the fifth, when they ask
+ * for a team. */
 static void first(int before, int blocking)
 {
     int n = me ? -1 : 1;

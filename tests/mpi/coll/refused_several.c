@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 5 8 */
-/* Refused calls one after the other, refused by several processes, each for its own reason, and among nonblocking calls that are under way: each
- * process has its own error or that of one that refused, other calls are right, and so are those after them. */
+/* Refused calls one after the other, refused by several processes, each for its own reason, and among nonblocking
+ * calls that are under way: each process has its own error or that of one that refused, other calls are right, and
+ * so are those after them. */
 #include "refused.h"
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* With the info key keel_same_bits a reduction has the same bits in all forms, with and without a team, crowded or not. */
+/* With the info key keel_same_bits a reduction has the same bits in all forms, with and without a team, crowded or
+ * not. */
 /* ranks: 2 3 5 8 17 */
 #include "../check.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Large nonblocking and persistent collectives in memory of the node: many of all kinds at once on two communicators, among blocking calls,
- * completed in any order or by tests alone, with what they use freed meanwhile, waited for asleep, started in another order on each rank; and their
- * counters tell that they go that way. */
+/* Large nonblocking and persistent collectives in memory of the node: many of all kinds at once on two
+ * communicators, among blocking calls, completed in any order or by tests alone, with what they use freed
+ * meanwhile, waited for asleep, started in another order on each rank; and their counters tell that they go that
+ * way. */
 /* ranks: 1 2 3 4 8 */
 /* timeout: 120 */
 #include "../tool/tool.h"

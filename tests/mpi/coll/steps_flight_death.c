@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank that dies in the middle of a large nonblocking reduction, with others begun after it: each of those who are left is told of each, and none
- * waits for ever. */
+/* A rank that dies in the middle of a large nonblocking reduction, with others begun after it: each of those who
+ * are left is told of each, and none waits for ever. */
 /* ranks: 2 3 8 */
 /* env: KEEL_COLL=allreduce=slices */
 /* nodes: one, because the steps are memory of a node; without them an operation is called another number of times */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives on more data than fits a bench, step by step: many rounds, blocks of different lengths, an operation that does not commute,
- * types with gaps, in place; beside what one process computes. */
+/* Collectives on more data than fits a bench, step by step: many rounds, blocks of different lengths, an operation
+ * that does not commute, types with gaps, in place; beside what one process computes. */
 /* ranks: 2 3 5 8 */
 /* env: KEEL_COLL=gather=pieces,scatter=pieces,allgather=pieces,allgatherv=pieces,alltoall=pieces,alltoallv=pieces,alltoallw=pieces,gatherv=pieces,scatterv=pieces,reduce=slices,allreduce=slices,reduce_scatter=slices */
 #include "../check.h"

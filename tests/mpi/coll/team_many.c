@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any number of communicators have teams at a time: thousands in use meet without messages, take some hundred bytes a member each, and
- * give all of it back. */
+/* Any number of communicators have teams at a time: thousands in use meet without messages, take some hundred
+ * bytes a member each, and give all of it back. */
 /* ranks: 2 4 8 */
 /* nodes: one, because processes of several nodes have no team */
 /* timeout: 200 */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The system has no memory for what teams share: nothing at all, or nothing large.  Collectives go by messages then, whatever their
- * size and wherever the request came from, and communicators that have their memory already go on. */
+/* The system has no memory for what teams share: nothing at all, or nothing large.  Collectives go by messages
+ * then, whatever their size and wherever the request came from, and communicators that have their memory already
+ * go on. */
 /* ranks: 2 3 4 8 */
 /* env: KEEL_COLL=bcast=team */
 /* nodes: one, because processes of several nodes have no team */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* values.h: what the tests of collectives send and combine: numbers that differ for each rank and place, types with gaps, an
- * operation that does not commute; and what comes of them, computed by one process. */
+/* values.h: what the tests of collectives send and combine: numbers that differ for each rank and place, types
+ * with gaps, an operation that does not commute; and what comes of them, computed by one process. */
 #ifndef VALUES_H
 #define VALUES_H
 

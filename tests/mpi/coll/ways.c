@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Large collectives again and again, so that each way in which data can go within a node is taken, and changes: with other data, buffers
- * and sizes each time, on two communicators by turns, with types that have gaps here and there, in place; beside what one process computes. */
+/* Large collectives again and again, so that each way in which data can go within a node is taken, and changes:
+ * with other data, buffers and sizes each time, on two communicators by turns, with types that have gaps here and
+ * there, in place; beside what one process computes. */
 /* ranks: 1 2 3 4 5 8 */
 /* timeout: 120 */
 #include "../check.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Context ids come again after a while (here soon), but not those still in use: communicators that live on keep their messages to
- * themselves, whatever the processes have made meanwhile, each another number. */
+/* Context ids come again after a while (here soon), but not those still in use: communicators that live on keep
+ * their messages to themselves, whatever the processes have made meanwhile, each another number. */
 /* ranks: 1 2 3 5 */
 /* env: KEEL_CONTEXT_IDS=8192 */
 #include "../check.h"

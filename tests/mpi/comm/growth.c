@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process allocates for a communicator of few does not grow with the job, and MPI_Comm_split takes what its collective part must know
- * of each process: 8 bytes, and as much again while it gathers them. */
+/* What a process allocates for a communicator of few does not grow with the job, and MPI_Comm_split takes what its
+ * collective part must know of each process: 8 bytes, and as much again while it gathers them. */
 /* ranks: 5 64 */
 #include "../check.h"
 #include <limits.h>
@@ -108,7 +108,8 @@ int main(int argc, char **argv)
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &value, &flag);
     CHECK(most == 0, "MPI_WTIME_IS_GLOBAL: %ld bytes were allocated, expected none", most);
 
-    /* In the first round peers are met, whose devices may have buffers for each; and now and then a device needs one more. */
+    /* In the first round peers are met, whose devices may have buffers for each; and now and then a device needs
+     * one more. */
     for (int i = 0; i < 4; i++)
         make_all();
     at_most(GROUP, FEW);

@@ -115,8 +115,8 @@ static void mixed(void)
     MPI_Comm_free(&c);
 }
 
-/* A process that waits for something else does not hold the others up: rank 0 sits in a receive until the last rank has the
- * communicator, which it cannot get without rank 0. */
+/* A process that waits for something else does not hold the others up: rank 0 sits in a receive until the last
+ * rank has the communicator, which it cannot get without rank 0. */
 static void goes_on_by_itself(void)
 {
     MPI_Comm c;
@@ -151,8 +151,8 @@ static void freed_parent(void)
     MPI_Comm_free(&c);
 }
 
-/* Copies of two parents, begun in another order by every other process, after communicators of which only some know: the
- * same context must not be taken for both. */
+/* Copies of two parents, begun in another order by every other process, after communicators of which only some
+ * know: the same context must not be taken for both. */
 static void crossed(int round)
 {
     MPI_Comm p[2], self[8], c[2 * MANY];
@@ -231,7 +231,8 @@ static void attributes(void)
     MPI_Comm_free_keyval(&key);
 }
 
-/* A copy callback fails in one process: the call fails there, the operation everywhere, and what was copied is deleted. */
+/* A copy callback fails in one process: the call fails there, the operation everywhere, and what was copied is
+ * deleted. */
 static void failing(void)
 {
     static char x[4];

@@ -210,8 +210,8 @@ static void duplicates(void)
     MPI_Info_free(&info);
 }
 
-/* The same message numbers on communicators beside each other; user messages on the peer communicator with the tag that is
- * used to make one. */
+/* The same message numbers on communicators beside each other; user messages on the peer communicator with the tag
+ * that is used to make one. */
 static void apart(void)
 {
     MPI_Comm c[3];

@@ -5,7 +5,8 @@
 
 enum { CYCLES = 10000, ALIVE = 500 };
 
-/* KB of memory this process has; 0: not known, or not to be judged (AddressSanitizer and Valgrind keep what is freed). */
+/* KB of memory this process has; 0: not known, or not to be judged (AddressSanitizer and Valgrind keep what is
+ * freed). */
 static long resident(void)
 {
     long pages = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Comm_split_type by hardware, on the simulated machine of the launcher (the ranks that share a package are those that the
- * map puts there), and on whatever machine this is. */
+/* MPI_Comm_split_type by hardware, on the simulated machine of the launcher (the ranks that share a package are
+ * those that the map puts there), and on whatever machine this is. */
 /* ranks: 8 */
 /* env: HWLOC_SYNTHETIC=pack:2 numa:1 l3:2 core:2 pu:1 */
 /* mpiexec: --bind-to core --map-by core */

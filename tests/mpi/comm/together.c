@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Communicators made by several groups at a time, in any order, beside each other: MPI_Comm_create_group of disjoint and of
- * overlapping groups, with equal and other tags, while copies of the same parent are under way; MPI_Comm_split into as many
- * colors as processes; MPI_Comm_compare of what came out. */
+/* Communicators made by several groups at a time, in any order, beside each other: MPI_Comm_create_group of
+ * disjoint and of overlapping groups, with equal and other tags, while copies of the same parent are under way;
+ * MPI_Comm_split into as many colors as processes; MPI_Comm_compare of what came out. */
 /* ranks: 1 2 3 4 6 9 */
 #include "../check.h"
 
@@ -48,7 +48,8 @@ static void disjoint(int k, int tag, int tag_step)
     MPI_Group_free(&g);
 }
 
-/* Groups that overlap: all, then the even ranks, then all but the first; copies of the parent started before and between. */
+/* Groups that overlap: all, then the even ranks, then all but the first; copies of the parent started before and
+ * between. */
 static void overlapping(void)
 {
     MPI_Comm all, even = MPI_COMM_NULL, rest = MPI_COMM_NULL, p, copy[3];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounds: padding to the alignment, markers, empty types, negative extents; numbers beyond 32 bits without any memory. */
+/* Bounds: padding to the alignment, markers, empty types, negative extents; numbers beyond 32 bits without any
+ * memory. */
 /* ranks: 1 2 */
 #include <stddef.h>
 #include "../check.h"

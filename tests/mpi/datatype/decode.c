@@ -164,8 +164,8 @@ static int delete_it(MPI_Datatype t, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/* What get_contents returns is a new object: with the same contents, without the old one's name and attributes, and each is freed by
- * itself. */
+/* What get_contents returns is a new object: with the same contents, without the old one's name and attributes,
+ * and each is freed by itself. */
 static void new_objects(void)
 {
     MPI_Datatype inner, outer, got[2], again;

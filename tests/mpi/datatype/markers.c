@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI-1's MPI_LB and MPI_UB in MPI_Type_struct; MPI_Type_extent, _lb, _ub, _count; what get_contents says of the old calls. */
+/* MPI-1's MPI_LB and MPI_UB in MPI_Type_struct; MPI_Type_extent, _lb, _ub, _count; what get_contents says of the
+ * old calls. */
 /* ranks: 1 2 */
 #include "../check.h"
 

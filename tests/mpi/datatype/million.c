@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Index lists of a million blocks: made, committed, sent, packed; the time grows with the blocks, not with their square. */
+/* Index lists of a million blocks: made, committed, sent, packed; the time grows with the blocks, not with their
+ * square. */
 /* ranks: 1 2 */
 /* timeout: 120 */
 #include "../check.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nested types with blocks of 1 to 3,000 bytes in messages, from a rank to the next: every byte in its place, none touched between
- * them; blocks that overlap may be sent; the types are freed while in use. */
+/* Nested types with blocks of 1 to 3,000 bytes in messages, from a rank to the next: every byte in its place, none
+ * touched between them; blocks that overlap may be sent; the types are freed while in use. */
 /* ranks: 1 2 3 */
 #include "../check.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A new type's upper bound is never below where an old type's upper bound was put, and no data or padding is lost but by
- * MPI_Type_create_resized: random types of random types, by every constructor.  With an argument it prints their bounds
- * (padding.test). */
+/* A new type's upper bound is never below where an old type's upper bound was put, and no data or padding is lost
+ * but by MPI_Type_create_resized: random types of random types, by every constructor.  With an argument it prints
+ * their bounds (padding.test). */
 /* ranks: 1 */
 #include "../check.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Typed messages between ranks: unlike types on the two sides, absolute addresses, types freed while in use, packed data. */
+/* Typed messages between ranks: unlike types on the two sides, absolute addresses, types freed while in use,
+ * packed data. */
 /* ranks: 1 2 3 4 5 8 */
 /* across: types are packed into a device's packets */
 #include <stddef.h>

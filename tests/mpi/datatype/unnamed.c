@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Type_match_size, MPI_Type_create_f90_real, _complex, _integer, MPI_Type_get_value_index; MPI_MINLOC on any pair. */
+/* MPI_Type_match_size, MPI_Type_create_f90_real, _complex, _integer, MPI_Type_get_value_index; MPI_MINLOC on any
+ * pair. */
 /* ranks: 1 2 5 */
 #include <stddef.h>
 #include "../check.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Info objects before MPI_Init and after MPI_Finalize, in several threads at once, whatever the level of thread support. */
+/* Info objects before MPI_Init and after MPI_Finalize, in several threads at once, whatever the level of thread
+ * support. */
 /* ranks: 1 3 */
 /* cflags: -pthread */
 #include <pthread.h>

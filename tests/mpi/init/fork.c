@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank makes children in every way there is, with messages in flight: they may do anything but MPI, end as they like, hold
- * nothing of the job once they are another program, and neither the job nor its messages notice. */
+/* A rank makes children in every way there is, with messages in flight: they may do anything but MPI, end as they
+ * like, hold nothing of the job once they are another program, and neither the job nor its messages notice. */
 /* ranks: 1 2 3 5 */
 /* across: children inherit a device's descriptors */
 #define _GNU_SOURCE

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Init asks the kernel for little: no exchange with other ranks, no file, no wait; and no library but this one and libc
- * comes with it.  Each rank's calls are counted by its parent, which traces it.
+/* MPI_Init asks the kernel for little: no exchange with other ranks, no file, no wait; and no library but this one
+ * and libc comes with it.  Each rank's calls are counted by its parent, which traces it.
  *
- * What libc makes of one call of ours depends on its version: from 2.41 on sigaction(SIGABRT) is three system calls.  So the rank makes
- * that call by itself first, and what it takes is allowed. */
+ * What libc makes of one call of ours depends on its version: from 2.41 on sigaction(SIGABRT) is three system
+ * calls.  So the rank makes that call by itself first, and what it takes is allowed. */
 /* ranks: 1 2 3 5 8 */
 /* abi: mpich openmpi, because their library is another one */
 #include <errno.h>
@@ -28,7 +28,8 @@ static const int strange[] = {
 #endif
 };
 
-/* Only a job in the shared memory of one node does without sockets; sanitizers and Valgrind have calls and libraries of their own. */
+/* Only a job in the shared memory of one node does without sockets; sanitizers and Valgrind have calls and
+ * libraries of their own. */
 static int is_plain(void)
 {
 #ifdef __SANITIZE_ADDRESS__

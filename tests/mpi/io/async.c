@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nonblocking access: many at a time, completed in any order; view, datatype and handle may go meanwhile; nonblocking collective calls on
- * several files; a wait for an access and a message together. */
+/* Nonblocking access: many at a time, completed in any order; view, datatype and handle may go meanwhile;
+ * nonblocking collective calls on several files; a wait for an access and a message together. */
 /* ranks: 1 2 4 */
 #include "io.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Atomic mode: what one access writes is seen whole or not at all, among processes and among nonblocking accesses of one process; more of
- * them at a time than the library has room for; accesses that do not overlap go on beside each other. */
+/* Atomic mode: what one access writes is seen whole or not at all, among processes and among nonblocking accesses
+ * of one process; more of them at a time than the library has room for; accesses that do not overlap go on beside
+ * each other. */
 /* ranks: 1 2 4 12 */
 /* across: the locks are other ones between nodes */
 #include "io.h"

@@ -114,9 +114,9 @@ static void views(void)
     CHECK_ERR(MPI_File_close(&f), MPI_SUCCESS);
 }
 
-/* A block, then a subarray: the subarray's bounds are those of the whole type, so that its second element begins before the end of the
- * first.  Access to the first alone is what such types are made for (the header and a part of a variable); that to both is in the
- * order of the type, too. */
+/* A block, then a subarray: the subarray's bounds are those of the whole type, so that its second element begins
+ * before the end of the first.  Access to the first alone is what such types are made for (the header and a part
+ * of a variable); that to both is in the order of the type, too. */
 static void tangled(void)
 {
     enum { HEAD = 400, ROW = 30, PART = 15 };

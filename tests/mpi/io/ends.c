@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every representation of data beside the native one: random types and views, and files that end anywhere: the same items come, the status
- * counts them, and pointers go as far.  The program's functions count items, and take them in parts. */
+/* Every representation of data beside the native one: random types and views, and files that end anywhere: the
+ * same items come, the status counts them, and pointers go as far.  The program's functions count items, and take
+ * them in parts. */
 /* ranks: 1 2 3 4 */
 /* across: collective accesses, and the shared pointer of another node */
 /* timeout: 120 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file system that keeps pages on each machine, as this one is told to be, or is taken for: nothing is mapped, and a sync gets a lock,
- * on which NFS looks for newer data. */
+/* A file system that keeps pages on each machine, as this one is told to be, or is taken for: nothing is mapped,
+ * and a sync gets a lock, on which NFS looks for newer data. */
 /* ranks: 1 3 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The N-th call of each kind that the library makes for a file fails or comes short, for every N: what is reported as written is there, what is
- * reported as read is right, an error has the standard's class and names the file, the byte and the cause, and nobody waits for ever.
+/* The N-th call of each kind that the library makes for a file fails or comes short, for every N: what is reported
+ * as written is there, what is reported as read is right, an error has the standard's class and names the file,
+ * the byte and the cause, and nobody waits for ever.
  *
  * The program's own open, pwrite and so on take the place of libc's, in the library as well. */
 /* ranks: 1 4 */
@@ -465,8 +466,8 @@ static const struct row objects[] = {
     { "close", EINTR, MPI_SUCCESS },
 };
 
-/* The life of a file, up to the first call that fails: its error; *name: the call.  What each process asks for by itself is no reason to leave
- * the others alone. */
+/* The life of a file, up to the first call that fails: its error; *name: the call.  What each process asks for by
+ * itself is no reason to leave the others alone. */
 static int life(MPI_File *f, const char **name)
 {
     static const char *const names[] = { "open", "preallocate", "set_size", "sync", "get_size", "close" };

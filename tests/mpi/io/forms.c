@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forms of access that differ in where they begin and how they end: each writes, or reads, what another form reads or has written. */
+/* Forms of access that differ in where they begin and how they end: each writes, or reads, what another form reads
+ * or has written. */
 /* ranks: 1 2 3 */
 #include "io.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank is killed in a collective write: the others are told so, whether it accesses the file for them or they for it. */
+/* A rank is killed in a collective write: the others are told so, whether it accesses the file for them or they
+ * for it. */
 /* ranks: 4 */
 /* exit: 137 */
 /* stdout: (?s)(?=.*rank 0 is told)(?=.*rank 1 is told)(?=.*rank 3 is told) */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shared file pointer: appends of all ranks are whole and lose nothing; ordered access is in the order of ranks; seek. */
+/* The shared file pointer: appends of all ranks are whole and lose nothing; ordered access is in the order of
+ * ranks; seek. */
 /* ranks: 1 2 3 5 8 */
 /* across: rank 0 has the pointer */
 #include "io.h"

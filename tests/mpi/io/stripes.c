@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stripes of Lustre, which is imitated: a file that is made gets those of the hints, one that is there keeps its own, and what the file has
- * is shown.  Where there is no Lustre nothing of it is asked. */
+/* Stripes of Lustre, which is imitated: a file that is made gets those of the hints, one that is there keeps its
+ * own, and what the file has is shown.  Where there is no Lustre nothing of it is asked. */
 /* ranks: 1 3 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

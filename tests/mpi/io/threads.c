@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads that ask for the end of nonblocking accesses, each of a file of its own and all of one file, again and again: the library's own
- * threads wake them, and MPI ends right after that. */
+/* Threads that ask for the end of nonblocking accesses, each of a file of its own and all of one file, again and
+ * again: the library's own threads wake them, and MPI ends right after that. */
 /* ranks: 1 2 */
 /* cflags: -pthread */
 #include "io.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nonblocking and split collective accesses in two phases: several under way at once, on different files and on one, whose ends are awaited
- * in another order by each rank, beside other collective calls; they begin without the others, and go on in any call. */
+/* Nonblocking and split collective accesses in two phases: several under way at once, on different files and on
+ * one, whose ends are awaited in another order by each rank, beside other collective calls; they begin without the
+ * others, and go on in any call. */
 /* ranks: 1 2 3 4 5 8 */
 /* across: collective access sends data between nodes */
 #include "io.h"
@@ -187,8 +188,8 @@ static void rounds(const char *use)
     close_files();
 }
 
-/* The call does not wait for the others, which come only after a message of rank 0; and rank 0 goes on with it while it waits for a
- * message that the last one sends only when its own access is over. */
+/* The call does not wait for the others, which come only after a message of rank 0; and rank 0 goes on with it
+ * while it waits for a message that the last one sends only when its own access is over. */
 static void progress(void)
 {
     MPI_Request r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints, for every predefined operation and predefined type from pair number argv[1] on, what MPI_Reduce_local makes of
- * some values, in hexadecimal, or "refused" where it returns an error.  It needs nothing of this library: peers.test
- * compares its output on this one and on others. */
+/* Prints, for every predefined operation and predefined type from pair number argv[1] on, what MPI_Reduce_local
+ * makes of some values, in hexadecimal, or "refused" where it returns an error.  It needs nothing of this library:
+ * peers.test compares its output on this one and on others. */
 /* ranks: 1 */
 /* stdout: ^MPI_SUM MPI_INT 08000000 */
 /* stdout: ^MPI_SUM MPI_CHAR 08fd */

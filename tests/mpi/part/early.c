@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 */
-/* A partition travels when it is ready: the receiver has it, and its data, while the others are not ready; and asking for it is
- * enough.  Also one so long that it goes by rendezvous. */
+/* A partition travels when it is ready: the receiver has it, and its data, while the others are not ready; and
+ * asking for it is enough.  Also one so long that it goes by rendezvous. */
 #include "check.h"
 
 enum { TAG = 5, GO = 6 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
-/* Requests that are freed before they were started first: they leave no trace in the matching, on either side, and those that are left
- * match in the order in which they were made, however they are started. */
+/* Requests that are freed before they were started first: they leave no trace in the matching, on either side, and
+ * those that are left match in the order in which they were made, however they are started. */
 #include "check.h"
 
 enum { N = 4, TAG = 7 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
 /* timeout: 60 */
-/* One side begins long before the other: the sender marks all, for some rounds, before the receive is made; the receiver asks
- * before there is a sender.  And very many partitions. */
+/* One side begins long before the other: the sender marks all, for some rounds, before the receive is made; the
+ * receiver asks before there is a sender.  And very many partitions. */
 #include "check.h"
 
 static int to, from;

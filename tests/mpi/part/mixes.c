@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 5 */
-/* Partitioned requests among others: all ranks with all, every way to complete them, MPI_PROC_NULL, an intercommunicator,
- * progress while the process waits for something else. */
+/* Partitioned requests among others: all ranks with all, every way to complete them, MPI_PROC_NULL, an
+ * intercommunicator, progress while the process waits for something else. */
 #include "check.h"
 
 enum { N = 6, MAX = 8 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
-/* No partitions ("Communication Initialization and Starting with Partitioning": a nonnegative number): both sides complete without MPI_Pready, also where the other side divides
- * no bytes into some; rounds follow each other. */
+/* No partitions ("Communication Initialization and Starting with Partitioning": a nonnegative number): both sides
+ * complete without MPI_Pready, also where the other side divides no bytes into some; rounds follow each other. */
 #include "check.h"
 
 static void round_trip(int to, int from, int ours, int theirs)

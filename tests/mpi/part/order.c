@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 */
-/* Requests with the same tag match in the order in which they were made, whatever the order of their starts, also if some were
- * freed unused; other tags, communicators, and messages that are not partitioned do not get in between. */
+/* Requests with the same tag match in the order in which they were made, whatever the order of their starts, also
+ * if some were freed unused; other tags, communicators, and messages that are not partitioned do not get in
+ * between. */
 #include "check.h"
 
 enum { PAIRS = 5, N = 4 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
-/* Partitioned messages around a ring (a process alone sends to itself): any numbers of partitions on the two sides, any size
- * of them, made ready in any order, several rounds. */
+/* Partitioned messages around a ring (a process alone sends to itself): any numbers of partitions on the two
+ * sides, any size of them, made ready in any order, several rounds. */
 #include "check.h"
 
 enum { ROUNDS = 3, ORDERS = 6 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 */
-/* Datatypes with holes on either side, whose elements the partitions of the other side cut; and elements longer than what
- * travels at once.  The order of the numbers is that of the types. */
+/* Datatypes with holes on either side, whose elements the partitions of the other side cut; and elements longer
+ * than what travels at once.  The order of the numbers is that of the types. */
 #include "check.h"
 
 static int to, from;

@@ -2,8 +2,8 @@
 /* ranks: 2 */
 /* part: long */
 /* timeout: 300 */
-/* A message of 5 GiB arrives whole: by MPI_Send_c of bytes, and as a few elements of a derived type through the int calls.
- * Skipped where less than 12 GB of memory is free. */
+/* A message of 5 GiB arrives whole: by MPI_Send_c of bytes, and as a few elements of a derived type through the
+ * int calls. Skipped where less than 12 GB of memory is free. */
 #include "check.h"
 
 static const int64_t bytes = (int64_t)5 << 30, step = 4096 - 8;

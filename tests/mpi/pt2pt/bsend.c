@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 5 8 */
-/* Buffered mode: never waits for the receiver, uses and reuses the attached buffer, says when it is full; detach and flush
- * wait; buffers of communicators; MPI_BUFFER_AUTOMATIC. */
+/* Buffered mode: never waits for the receiver, uses and reuses the attached buffer, says when it is full; detach
+ * and flush wait; buffers of communicators; MPI_BUFFER_AUTOMATIC. */
 #include "check.h"
 
 enum { BIG = 200000, MESSAGES = 6 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* While many long messages are on their way to a process they are written past its caches, the last ones into them; one after the
- * other, or all to the same memory, go into them.  What is on its way is known, also when receives fail. */
+/* While many long messages are on their way to a process they are written past its caches, the last ones into
+ * them; one after the other, or all to the same memory, go into them.  What is on its way is known, also when
+ * receives fail. */
 /* ranks: 2 3 */
 /* nodes: one, because it is about packets within a node */
 /* env: KEEL_LONG_MESSAGES=1 */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many receives, or many messages, wait: 1 to 100,000, taken in the order in which they came, backwards, and mixed, by name and by
- * wildcards.  What matches is what the order of posting and sending says; and depth costs no search of it all. */
+/* Many receives, or many messages, wait: 1 to 100,000, taken in the order in which they came, backwards, and
+ * mixed, by name and by wildcards.  What matches is what the order of posting and sending says; and depth costs no
+ * search of it all. */
 /* ranks: 2 3 */
 /* timeout: 120 */
 #include "check.h"
@@ -22,7 +23,8 @@ static int value(int sender, int tag)
     return sender * 1000003 + tag;
 }
 
-/* Tags stand for the receives; every fourth is from anybody.  Behind them one receive for any tag must stay the last. */
+/* Tags stand for the receives; every fourth is from anybody.  Behind them one receive for any tag must stay the
+ * last. */
 static void posted(int n, int order, MPI_Comm comm, MPI_Comm ready)
 {
     int from = check_size - 1, extra = -1, tag = n < 2 ? 0 : n / 2;
@@ -61,7 +63,8 @@ static void posted(int n, int order, MPI_Comm comm, MPI_Comm ready)
     free(status);
 }
 
-/* Messages with tags 0 to n - 1 have come, twice each tag with depth 1000 and less; taken by tag, from the sender or from anybody. */
+/* Messages with tags 0 to n - 1 have come, twice each tag with depth 1000 and less; taken by tag, from the sender
+ * or from anybody. */
 static void unexpected(int n, int order, MPI_Comm comm, MPI_Comm ready)
 {
     int from = check_size - 1, twice = n <= 1000 ? 2 : 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
-/* Values at the ends of their ranges: the largest tags, counts and displacements beyond 2^31 (in address space that takes no
- * memory), absolute types at MPI_BOTTOM by every kind of send, receive and matched probe. */
+/* Values at the ends of their ranges: the largest tags, counts and displacements beyond 2^31 (in address space
+ * that takes no memory), absolute types at MPI_BOTTOM by every kind of send, receive and matched probe. */
 #include <sys/mman.h>
 #include "check.h"
 
@@ -63,8 +63,8 @@ static void counts_of_nothing(void)
     MPI_Type_free(&none);
 }
 
-/* In p, 9 GB long: a receive with room for more than 2^31 elements; types whose blocks lie 1.5 GB apart, forwards in the
- * sender and backwards in the receiver, and two of them more than 2^31 bytes. */
+/* In p, 9 GB long: a receive with room for more than 2^31 elements; types whose blocks lie 1.5 GB apart, forwards
+ * in the sender and backwards in the receiver, and two of them more than 2^31 bytes. */
 static void in_space(char *p, MPI_Aint gap)
 {
     enum { N = 1000, BYTES = 4 * N };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 3 5 8 */
 /* timeout: 60 */
-/* Nobody is starved: while other ranks send to rank 0 without end, each as soon as it can, the one message of the last rank
- * comes through wildcards, probes, and the requests of MPI_Waitsome and MPI_Testsome (fair by MPI 5.0, 3.7.5). */
+/* Nobody is starved: while other ranks send to rank 0 without end, each as soon as it can, the one message of the
+ * last rank comes through wildcards, probes, and the requests of MPI_Waitsome and MPI_Testsome (fair by MPI 5.0,
+ * 3.7.5). */
 #include <stdbool.h>
 #include "check.h"
 

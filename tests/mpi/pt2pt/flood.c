@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 */
 /* timeout: 120 */
-/* Floods: 10^6 messages of 8 bytes and 10^5 of 4 KB in all to a rank that computes, or that receives in reverse order of
- * the tags; nothing is lost, the order of equal envelopes is kept. */
+/* Floods: 10^6 messages of 8 bytes and 10^5 of 4 KB in all to a rank that computes, or that receives in reverse
+ * order of the tags; nothing is lost, the order of equal envelopes is kept. */
 #include "check.h"
 
 enum { SMALL = 1000000, LARGE = 100000, BYTES = 4096 };

@@ -155,7 +155,8 @@ static void errhandler(int n)
     CHECK_EQ(in[1], -1, "beyond the buffer");
 }
 
-/* What a communicator was made of may go: the parent, the group, the info; and the communicator before its collectives end. */
+/* What a communicator was made of may go: the parent, the group, the info; and the communicator before its
+ * collectives end. */
 static void ancestors(int n)
 {
     MPI_Comm parent, child, ring;

@@ -2,6 +2,7 @@
 /* ranks: 2 3 5 */
 /* env: KEEL_LONG_MESSAGES=2 */
 /* timeout: 120 */
-/* The receiver copies them all, or its device gets them (mpi/rma/by-device.test: TEST_COUNTED says which count tells that it has). */
+/* The receiver copies them all, or its device gets them (mpi/rma/by-device.test: TEST_COUNTED says which count
+ * tells that it has). */
 #define COUNTED
 #include "long.c"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a rank costs of the memory that ranks share: all pages that the job's segment has, divided by the ranks, is below 64 KB at rest
- * and below 768 KB when busy with small and medium messages to six neighbours and small collectives, also after large messages.
- * Printed too: the largest share of one rank of the pages that it maps (PSS). */
+/* What a rank costs of the memory that ranks share: all pages that the job's segment has, divided by the ranks, is
+ * below 64 KB at rest and below 768 KB when busy with small and medium messages to six neighbours and small
+ * collectives, also after large messages. Printed too: the largest share of one rank of the pages that it maps
+ * (PSS). */
 /* ranks: 2 4 64 256 */
 /* timeout: 180 */
 /* nodes: one, because it is the memory of one node that is counted */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 5 8 */
 /* timeout: 60 */
-/* Whatever call a process waits in, or asks in again and again, its other communication goes on (MPI 5.0, 2.9 and 3.7.4): a
- * message large enough to need both sides is under way while one of them sits in a call that has nothing to do with it and
- * cannot return before that message has arrived. */
+/* Whatever call a process waits in, or asks in again and again, its other communication goes on (MPI 5.0, 2.9 and
+ * 3.7.4): a message large enough to need both sides is under way while one of them sits in a call that has nothing
+ * to do with it and cannot return before that message has arrived. */
 #include "check.h"
 
 enum { LARGE = 300000, DATA = 1, ANSWER = 2 };
@@ -219,7 +219,8 @@ static void check_call(size_t which, int sits, int sender, int let_go, int n)
 int main(int argc, char **argv)
 {
     check_init(&argc, &argv);
-    /* The last of an odd number is its own partner's neighbour: it has none. Partners are far apart, on other nodes if any. */
+    /* The last of an odd number is its own partner's neighbour: it has none. Partners are far apart, on other
+     * nodes if any. */
     int half = check_size / 2, idle = check_rank == 2 * half;
     partner = check_rank < half ? check_rank + half : check_rank - half;
     MPI_Comm_split(MPI_COMM_WORLD, idle ? MPI_UNDEFINED : check_rank % half, check_rank, &pair);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 5 8 */
 /* timeout: 120 */
-/* All sizes 0..70000 in steps, and around every power of two up to 4 MB, in a ring, both directions at once, verified. */
+/* All sizes 0..70000 in steps, and around every power of two up to 4 MB, in a ring, both directions at once,
+ * verified. */
 #include "check.h"
 
 enum { MAX = (4 << 20) + 64 };

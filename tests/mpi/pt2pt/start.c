@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The first bytes of a long message go before the receiver has answered (core/rndv.c, START): they are taken where the receive waits, and come
- * again where it does not.  Receives shorter than the message, and than its start; derived types on either side; synchronous messages of
- * few bytes; messages taken after MPI_Mprobe; sends that are cancelled; both ranks at once; many in a row, of which the receiver is ready for some. */
+/* The first bytes of a long message go before the receiver has answered (core/rndv.c, START): they are taken where
+ * the receive waits, and come again where it does not.  Receives shorter than the message, and than its start;
+ * derived types on either side; synchronous messages of few bytes; messages taken after MPI_Mprobe; sends that are
+ * cancelled; both ranks at once; many in a row, of which the receiver is ready for some. */
 /* ranks: 2 3 5 */
 #include <stdbool.h>
 #include "check.h"

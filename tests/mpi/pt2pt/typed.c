@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
-/* Messages of derived types by every send mode and every kind of receive, short, eager and long: unlike types on the two
- * sides, received early and late; truncated; from several ranks at once into one wildcard.  Holes are left alone. */
+/* Messages of derived types by every send mode and every kind of receive, short, eager and long: unlike types on
+ * the two sides, received early and late; truncated; from several ranks at once into one wildcard.  Holes are left
+ * alone. */
 #include "check.h"
 
 #define OK(call) CHECK_ERR(call, MPI_SUCCESS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 4 */
-/* Messages of derived types to ranks that have not come to MPI_Init yet: they wait for them, and none is lost; a message that
- * fits a packet does not wait. */
+/* Messages of derived types to ranks that have not come to MPI_Init yet: they wait for them, and none is lost; a
+ * message that fits a packet does not wait. */
 #include <unistd.h>
 #include "check.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* No data, and nobody at the other end: then MPI_DATATYPE_NULL will do for a type.  With data, or with somebody, it is an error. */
+/* No data, and nobody at the other end: then MPI_DATATYPE_NULL will do for a type.  With data, or with somebody,
+ * it is an error. */
 /* ranks: 1 2 */
 #include "check.h"
 

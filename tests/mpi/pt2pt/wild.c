@@ -124,7 +124,8 @@ static bool matches(const struct taken *t, const struct message *m)
            (t->tag == MPI_ANY_TAG || t->tag == m->tag);
 }
 
-/* What came is a message of the plan to this rank, whole, and came once; the earlier receive has the earlier message. */
+/* What came is a message of the plan to this rank, whole, and came once; the earlier receive has the earlier
+ * message. */
 static void check_taken(const int number[MESSAGES])
 {
     for (int a = 0; a < ntaken; a++) {

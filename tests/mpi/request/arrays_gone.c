@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program overwrites and unmaps the arrays that it gave to MPI_Startall, to the calls that wait or test for some of several
- * requests, and to MPI_Pready_list, as soon as each has returned; the rest of the requests go on in another array. */
+/* A program overwrites and unmaps the arrays that it gave to MPI_Startall, to the calls that wait or test for some
+ * of several requests, and to MPI_Pready_list, as soon as each has returned; the rest of the requests go on in
+ * another array. */
 /* ranks: 1 2 3 */
 /* across: what is under way is told elsewhere */
 #include <sys/mman.h>

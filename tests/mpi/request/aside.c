@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loops of calls that do not wait (MPI_Test, MPI_Testany, MPI_Iprobe, MPI_Improbe ...) step aside where ranks share a core: who
- * computes there gets nearly all of it, and messages are not slowed to time slices. */
+/* Loops of calls that do not wait (MPI_Test, MPI_Testany, MPI_Iprobe, MPI_Improbe ...) step aside where ranks
+ * share a core: who computes there gets nearly all of it, and messages are not slowed to time slices. */
 /* ranks: 2 5 */
 /* mpiexec: --bind-to none */
 /* timeout: 120 */
@@ -94,7 +94,8 @@ static void tell_all(void)
         MPI_Send(NULL, 0, MPI_INT, i, NEWS, W);
 }
 
-/* Do all ranks believe that they are on one machine?  Those of several hosts share no core, unless the hosts are made by a test. */
+/* Do all ranks believe that they are on one machine?  Those of several hosts share no core, unless the hosts are
+ * made by a test. */
 static int on_one_machine(void)
 {
     char mine[MPI_MAX_PROCESSOR_NAME] = "", first[MPI_MAX_PROCESSOR_NAME];
@@ -107,7 +108,8 @@ static int on_one_machine(void)
     return same;
 }
 
-/* Rank 0 computes, the others ask: each may use a fraction of what would be its fair share; if it cannot know of the others, that share. */
+/* Rank 0 computes, the others ask: each may use a fraction of what would be its fair share; if it cannot know of
+ * the others, that share. */
 static void compute(void)
 {
     double work = 0.4, most = on_one_machine() ? work / 3 : 1.5 * work, used = cpu();
@@ -139,7 +141,8 @@ static void work_until_told(void)
     }
 }
 
-/* A number of trips to rank 1, which asks, and back, while the others ask, too, or the last one computes: the seconds. */
+/* A number of trips to rank 1, which asks, and back, while the others ask, too, or the last one computes: the
+ * seconds. */
 static double trips(int way, int works)
 {
     MPI_Barrier(W);

@@ -151,8 +151,8 @@ static void cancelled(void)
     CALLED(&g, 1, 1);
 }
 
-/* One alone: the error of free_fn, the last one called, else that of query_fn; MPI_Request_get_status: that of query_fn; codes of the
- * user. */
+/* One alone: the error of free_fn, the last one called, else that of query_fn; MPI_Request_get_status: that of
+ * query_fn; codes of the user. */
 static void codes(void)
 {
     struct state g;

@@ -2,8 +2,8 @@
 /* ranks: 1 2 4 */
 /* cflags: -pthread */
 /* timeout: 60 */
-/* A generalized request is completed by another thread while this one sleeps in MPI_Wait and its kin: the wait ends soon,
- * not when the sleep would end by itself. */
+/* A generalized request is completed by another thread while this one sleeps in MPI_Wait and its kin: the wait
+ * ends soon, not when the sleep would end by itself. */
 #include "check.h"
 #include <pthread.h>
 #include <unistd.h>

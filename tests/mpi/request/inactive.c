@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
-/* Inactive persistent requests count like null requests, in every form; a completion makes them inactive; what may not be
- * started; errors of persistent requests among others. */
+/* Inactive persistent requests count like null requests, in every form; a completion makes them inactive; what may
+ * not be started; errors of persistent requests among others. */
 #include "check.h"
 
 enum { N = 5 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 8 */
 /* across: updates by messages beside loads and stores */
-/* Updates by all processes at once lose nothing, element by element: single ones, short rows and long rows (which a kernel does) of the same
- * elements, types that the processor updates and types that it does not, and compare-and-swap and fetch among them. */
+/* Updates by all processes at once lose nothing, element by element: single ones, short rows and long rows (which
+ * a kernel does) of the same elements, types that the processor updates and types that it does not, and
+ * compare-and-swap and fetch among them. */
 #include "rma.h"
 
 enum { LONG = 40000 /* elements of a long row */, ROUNDS = 6, SINGLE = 50 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 */
 /* across: the helper wakes by a descriptor, here by a word */
-/* A target that computes, in no call of MPI, is locked, put to, updated, read and unlocked meanwhile: it goes on when it sees the last
- * of that in its memory, which it would not if the others had to wait for it. */
+/* A target that computes, in no call of MPI, is locked, put to, updated, read and unlocked meanwhile: it goes on
+ * when it sees the last of that in its memory, which it would not if the others had to wait for it. */
 #include "rma.h"
 #include <stdatomic.h>
 #include <time.h>

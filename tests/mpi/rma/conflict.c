@@ -2,7 +2,8 @@
 /* ranks: 2 3 */
 /* env: KEEL_CHECK_RMA=1 */
 /* across: the target is told by messages anyway, from another node as well */
-/* KEEL_CHECK_RMA: accesses that conflict within an epoch are told with the rank, the bytes and both calls; those that do not are not. */
+/* KEEL_CHECK_RMA: accesses that conflict within an epoch are told with the rank, the bytes and both calls; those
+ * that do not are not. */
 #include "rma.h"
 
 /* In a fence, rank 0 and the last one; told by the second one's completion. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 5 */
 /* across: the device's own puts, gets and updates, where it has them */
-/* Accesses that a device may do by itself, between others that it may not: short and long, not contiguous here or there, with requests,
- * with local completion only; updates in order whichever way each goes; ranges.  With TEST_BY_DEVICE=1 the device must have had a
- * part in it, with 2 in updates, too, with 1 in none of them. */
+/* Accesses that a device may do by itself, between others that it may not: short and long, not contiguous here or
+ * there, with requests, with local completion only; updates in order whichever way each goes; ranges.  With
+ * TEST_BY_DEVICE=1 the device must have had a part in it, with 2 in updates, too, with 1 in none of them. */
 #include "../tool/tool.h"
 #include "rma.h"
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
 /* across: what only a target on another node knows is told by the flush */
-/* Misuse is told where it is known: no epoch, mixed epochs, ranges, ranks, assertions, lock types, flavors, attach and detach. */
+/* Misuse is told where it is known: no epoch, mixed epochs, ranges, ranks, assertions, lock types, flavors, attach
+ * and detach. */
 #include "rma.h"
 
 static void epochs(MPI_Win win)

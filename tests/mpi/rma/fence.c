@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 5 8 */
 /* across: accesses of other nodes are messages */
-/* Put, get and accumulate between fences, from every rank to every rank, in windows of every kind; short and long; assertions. */
+/* Put, get and accumulate between fences, from every rank to every rank, in windows of every kind; short and long;
+ * assertions. */
 #include "rma.h"
 
 enum { N = 40000 };

@@ -3,11 +3,13 @@
 /* across: the order of messages is another than that of stores */
 /* What the memory models promise, in small programs run many times: what must never be seen is not seen.
  *   handing over    data, then a flag, with a flush in between: who sees the flag sees the data
- *   two flags       each of two processes raises its own and then reads the other's: not both read nothing; both flags in the memory of
- *                   one of them, raised by each call that can
+ *   two flags       each of two processes raises its own and then reads the other's: not both read nothing; both
+ *                   flags in the memory of one of them, raised by each call that can
  *   one order       fetched values of one counter never go back
- *   public, private  a store of the target, made public by MPI_Win_sync or the end of its own lock, is what others get; what others put is
- *                   what the target loads after its lock or MPI_Win_sync (both models: no private copy may be read without) */
+ *   public, private  a store of the target, made public by MPI_Win_sync or the end of its own lock, is what others
+ *   get; what others put is
+ *                   what the target loads after its lock or MPI_Win_sync (both models: no private copy may be read
+ *                   without) */
 #include "rma.h"
 #include <sched.h>
 #include <stdlib.h>
@@ -83,7 +85,8 @@ static void raise_flag(struct rma_win *w, int how, int home, int at, long k)
     MPI_Win_flush(home, w->win);
 }
 
-/* Where load and store reach the flags, a flush that were no fence would be seen among these rounds, where the two run at once.  The two run side by side:
+/* Where load and store reach the flags, a flush that were no fence would be seen among these rounds, where the two
+ * run at once.  The two run side by side:
  * each begins a round when it has seen the other's flag of the round before. */
 static void two_near_flags(struct rma_win *w, int how)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 5 8 */
 /* across: locks of other nodes are messages */
-/* Locks: exclusive ones keep others out (a counter that is read and written loses nothing), shared ones and lock_all let them in; flush in all
- * its forms; atomics under contention. */
+/* Locks: exclusive ones keep others out (a counter that is read and written loses nothing), shared ones and
+ * lock_all let them in; flush in all its forms; atomics under contention. */
 #include "rma.h"
 
 enum { ROUNDS = 40 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 */
 /* across: regions are named by number to another node */
-/* Many windows one after the other, some of them at once; a dynamic window with thousands of regions, attached and detached in any order. */
+/* Many windows one after the other, some of them at once; a dynamic window with thousands of regions, attached and
+ * detached in any order. */
 #include "rma.h"
 
 enum { WINDOWS = 400, AT_ONCE = 40, REGIONS = 3000, REGION = 24 };

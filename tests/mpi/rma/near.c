@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 */
 /* nodes: one, because the short way is one within a node */
-/* Accesses again and again to one target, which take a short way from the second on: what is refused the first time is refused then, too;
- * sizes, datatypes and displacements; an end of the epoch; other targets and windows between. */
+/* Accesses again and again to one target, which take a short way from the second on: what is refused the first
+ * time is refused then, too; sizes, datatypes and displacements; an end of the epoch; other targets and windows
+ * between. */
 #include "rma.h"
 #include <stdint.h>
 

@@ -8,8 +8,8 @@
 enum { RMA_KINDS = 4 };
 static const char *const rma_kind[] CHECK_UNUSED = { "allocate", "create", "dynamic", "shared" };
 
-/* A window of `bytes` bytes a process, zeroed, made in one of the ways; `disp` is what displacement 0 of each rank is called
- * (dynamic windows: the address).  False: it cannot be had here (shared memory of several nodes). */
+/* A window of `bytes` bytes a process, zeroed, made in one of the ways; `disp` is what displacement 0 of each rank
+ * is called (dynamic windows: the address).  False: it cannot be had here (shared memory of several nodes). */
 struct rma_win {
     MPI_Win win;
     char *base;

@@ -2,8 +2,9 @@
 /* ranks: 2 3 */
 /* across: threads that wait for answers by messages */
 /* cflags: -pthread */
-/* Several threads of each process use one window at once, under MPI_THREAD_MULTIPLE: accesses and flushes in an epoch of MPI_Win_lock_all
- * that the main thread has begun; each thread has its own elements, and all update common ones. */
+/* Several threads of each process use one window at once, under MPI_THREAD_MULTIPLE: accesses and flushes in an
+ * epoch of MPI_Win_lock_all that the main thread has begun; each thread has its own elements, and all update
+ * common ones. */
 #include "rma.h"
 #include <pthread.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
 /* across: the target's datatypes travel to other nodes */
-/* Datatypes with gaps on either side, more of them than an origin remembers; pairs; every predefined operation; get_accumulate. */
+/* Datatypes with gaps on either side, more of them than an origin remembers; pairs; every predefined operation;
+ * get_accumulate. */
 #include "rma.h"
 
 static void strided(struct rma_win *w, int n)

@@ -2,7 +2,8 @@
 /* ranks: 4 */
 /* part: long */
 /* timeout: 300 */
-/* 10,000 windows made and freed, of all kinds, leave nothing behind: neither context ids nor memory of the node run out. */
+/* 10,000 windows made and freed, of all kinds, leave nothing behind: neither context ids nor memory of the node
+ * run out. */
 #include "rma.h"
 
 enum { WINDOWS = 10000 };

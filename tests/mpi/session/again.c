@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* across: devices start and stop with sessions */
-/* Sessions begun and ended many times, several at once, in any order; communicators of each; and on some ranks alone. */
+/* Sessions begun and ended many times, several at once, in any order; communicators of each; and on some ranks
+ * alone. */
 #include "session.h"
 
 static void use(MPI_Session s, const char *tag)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
-/* A program of sessions alone: from the session to a set of processes, a group, a communicator, messages and collectives. */
+/* A program of sessions alone: from the session to a set of processes, a group, a communicator, messages and
+ * collectives. */
 #include "session.h"
 
 static void exchange(MPI_Comm comm)

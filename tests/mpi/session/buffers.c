@@ -100,7 +100,8 @@ static void precedence(MPI_Session s, MPI_Comm comm, MPI_Comm other)
     free(buf);
 }
 
-/* The end of a session sends what its communicators have buffered, though they are free, and what was freed under way. */
+/* The end of a session sends what its communicators have buffered, though they are free, and what was freed under
+ * way. */
 static void last_words(void)
 {
     MPI_Session s = session();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
 /* mpiexec: -memory-alloc-kinds mpi:alloc_mem,gpu:device */
-/* What a session says about itself: the level of thread support, the kinds of memory; and its communicators about these. */
+/* What a session says about itself: the level of thread support, the kinds of memory; and its communicators about
+ * these. */
 #include "session.h"
 
 static int has(const char *list, const char *kind)

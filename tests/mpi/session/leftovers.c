@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* across: what is sent last has to leave before a session ends */
-/* A session ends although objects of it are left: nobody waits, other sessions and the world model are not touched, what is left cannot be used. */
+/* A session ends although objects of it are left: nobody waits, other sessions and the world model are not
+ * touched, what is left cannot be used. */
 #include "session.h"
 
 static int deleted;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 */
-/* MPI_Comm_spawn: parents and children talk, on the intercommunicator and on one of both groups; who is whose parent. */
+/* MPI_Comm_spawn: parents and children talk, on the intercommunicator and on one of both groups; who is whose
+ * parent. */
 #include "../check.h"
 
 enum { LONG = 300000 };

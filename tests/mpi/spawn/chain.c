@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
-/* A child that spawns: three generations, each of which talks to the one before and, through a communicator of all, to all. */
+/* A child that spawns: three generations, each of which talks to the one before and, through a communicator of
+ * all, to all. */
 #include "../check.h"
 
 enum { GENERATIONS = 3 };

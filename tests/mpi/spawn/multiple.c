@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
-/* MPI_Comm_spawn_multiple: one MPI_COMM_WORLD of several programs, arguments and info of each; the keys that the standard reserves. */
+/* MPI_Comm_spawn_multiple: one MPI_COMM_WORLD of several programs, arguments and info of each; the keys that the
+ * standard reserves. */
 #include "../check.h"
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 4 */
-/* Names that several processes publish and take back all the time: the folder of names goes with the last one, and another process may just be
- * about to use it. */
+/* Names that several processes publish and take back all the time: the folder of names goes with the last one, and
+ * another process may just be about to use it. */
 #include <unistd.h>
 #include "../check.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
-/* Processes of two jobs on one node share memory: messages of all sizes both ways, many at once and more than there is room for; when they
- * are disconnected nothing of it is left. */
+/* Processes of two jobs on one node share memory: messages of all sizes both ways, many at once and more than
+ * there is room for; when they are disconnected nothing of it is left. */
 #include "spawned.h"
 #include <dirent.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 3 */
-/* A job spawns a child again and again and disconnects from it: neither descriptors nor memory nor processes are left over, in it
- * and in its launcher.  With an argument, so often. */
+/* A job spawns a child again and again and disconnects from it: neither descriptors nor memory nor processes are
+ * left over, in it and in its launcher.  With an argument, so often. */
 #include "../check.h"
 #include <dirent.h>
 #include <stdlib.h>

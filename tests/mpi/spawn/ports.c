@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 */
-/* MPI_Comm_accept and MPI_Comm_connect: between two jobs, by a published name, several times and in both directions; and within a job. */
+/* MPI_Comm_accept and MPI_Comm_connect: between two jobs, by a published name, several times and in both
+ * directions; and within a job. */
 #include "../check.h"
 #include <unistd.h>
 

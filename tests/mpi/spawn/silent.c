@@ -3,8 +3,8 @@
 /* exit: 137 */
 /* stderr: mpiexec: rank 1 \(.*spawn-silent.*\) was killed by signal 9 .* */
 /* stderr: mpiexec: rank 0 \(.*spawn-silent.*\) was killed by signal 9 .* */
-/* A child dies with which its parents have no connection: who waits for it finds it gone, by a receive, by asking, and by a receive from
- * anybody when all children are gone. */
+/* A child dies with which its parents have no connection: who waits for it finds it gone, by a receive, by asking,
+ * and by a receive from anybody when all children are gone. */
 #include "../check.h"
 #include <signal.h>
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stress.h: ranks that spawn, connect, accept, merge, disconnect, wait and lose children, each at its own speed, at any level of threads, and
- * children that start slowly.  What is done when follows from a seed, so a run can be had again.
+/* stress.h: ranks that spawn, connect, accept, merge, disconnect, wait and lose children, each at its own speed,
+ * at any level of threads, and children that start slowly.  What is done when follows from a seed, so a run can be
+ * had again.
  *     PROGRAM ROUNDS LEVEL DEATHS [SEED]
- * In a round each rank does some actions of its own (`alone`), then all do one together (`together`): who has come early sleeps there while
- * the others still need what it has for them.  DEATHS: 1: some children are killed while their parent waits for them. */
+ * In a round each rank does some actions of its own (`alone`), then all do one together (`together`): who has come
+ * early sleeps there while the others still need what it has for them.  DEATHS: 1: some children are killed while
+ * their parent waits for them. */
 #ifndef STRESS_H
 #define STRESS_H
 

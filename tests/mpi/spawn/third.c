@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
-/* Processes of two spawned jobs that have never met make a communicator: their parent, which knows both, brings them together, and leaves. */
+/* Processes of two spawned jobs that have never met make a communicator: their parent, which knows both, brings
+ * them together, and leaves. */
 #include "../check.h"
 
 enum { CHILDREN = 2 };

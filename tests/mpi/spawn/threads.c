@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* cflags: -pthread */
-/* Several threads of each process spawn at the same time, on communicators of their own, talk with their children and disconnect from them. */
+/* Several threads of each process spawn at the same time, on communicators of their own, talk with their children
+ * and disconnect from them. */
 #include "../check.h"
 #include <pthread.h>
 

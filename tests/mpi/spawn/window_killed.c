@@ -2,8 +2,8 @@
 /* exit: 137 */
 /* ranks: 1 2 3 */
 /* stderr: mpiexec: rank 1 \(.*spawn-window_killed.*\) was killed by signal 9 .* */
-/* A child dies while it has locked a part of a window that both jobs share, and who waits for that lock is told; so is who receives from
- * it then. */
+/* A child dies while it has locked a part of a window that both jobs share, and who waits for that lock is told;
+ * so is who receives from it then. */
 #include "spawned.h"
 #include <signal.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
-/* A window over processes of two jobs: fences, locks, post and start, atomics, memory of each kind, and a helper for who computes; loads and
- * stores where the jobs share memory, and then nothing goes by TCP. */
+/* A window over processes of two jobs: fences, locks, post and start, atomics, memory of each kind, and a helper
+ * for who computes; loads and stores where the jobs share memory, and then nothing goes by TCP. */
 #include "../tool/tool.h"
 #include "spawned.h"
 

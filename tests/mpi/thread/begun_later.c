@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One thread sleeps for a message; then another one begins a nonblocking collective in memory of the node, and waits for ranks that come late.  The
- * sleeping thread, which looks at the devices for both, learns of it: no call waits until that thread wakes by itself. */
+/* One thread sleeps for a message; then another one begins a nonblocking collective in memory of the node, and
+ * waits for ranks that come late.  The sleeping thread, which looks at the devices for both, learns of it: no call
+ * waits until that thread wakes by itself. */
 /* ranks: 2 4 */
 /* cflags: -pthread */
 /* alone: it measures time */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* C11 threads: one only progresses (an event loop of MPI_Test), the others wait for collectives that it drives or they do. */
+/* C11 threads: one only progresses (an event loop of MPI_Test), the others wait for collectives that it drives or
+ * they do. */
 /* ranks: 1 2 4 */
 /* cflags: -pthread */
 /* races: ThreadSanitizer does not know the threads of C11, and crashes */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every chapter from 8 threads a rank: each thread goes through its own sequence, which is the same in all ranks, on a communicator of
- * its own, with random delays between its calls.  THREAD_SECONDS in the environment: for so long instead of some rounds. */
+/* Every chapter from 8 threads a rank: each thread goes through its own sequence, which is the same in all ranks,
+ * on a communicator of its own, with random delays between its calls.  THREAD_SECONDS in the environment: for so
+ * long instead of some rounds. */
 /* ranks: 1 2 3 8 */
 /* cflags: -pthread */
 /* timeout: 120 */

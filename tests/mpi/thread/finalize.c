@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Finalize while another thread waits in MPI_Recv is an error that says so; when the thread has returned it works. */
+/* MPI_Finalize while another thread waits in MPI_Recv is an error that says so; when the thread has returned it
+ * works. */
 /* ranks: 1 2 */
 /* cflags: -pthread */
 #define _GNU_SOURCE

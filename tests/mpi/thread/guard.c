@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two threads of each rank at each level of thread support, whether it allows them or not: results are right.  guard.test looks at what is
- * said.  usage: guard [HOW [LEVEL [ROUNDS]]] */
+/* Two threads of each rank at each level of thread support, whether it allows them or not: results are right.
+ * guard.test looks at what is said.  usage: guard [HOW [LEVEL [ROUNDS]]] */
 /* ranks: 2 4 */
 /* cflags: -pthread */
 /* across: devices differ in what several threads may do */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The N-th allocation fails, for all N, while several threads call: each call does what it should, or returns MPI_ERR_NO_MEM, in
- * whichever thread that is; and all works when there is memory again. */
+/* The N-th allocation fails, for all N, while several threads call: each call does what it should, or returns
+ * MPI_ERR_NO_MEM, in whichever thread that is; and all works when there is memory again. */
 /* ranks: 1 */
 /* cflags: -pthread */
 /* races: ThreadSanitizer has an allocator of its own */

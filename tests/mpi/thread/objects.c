@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is not a message, from many threads at once: attributes, error handlers, infos, datatypes, groups, communicators,
- * requests that are cancelled or freed beside a wait, error texts, MPI_T. */
+/* What is not a message, from many threads at once: attributes, error handlers, infos, datatypes, groups,
+ * communicators, requests that are cancelled or freed beside a wait, error texts, MPI_T. */
 /* ranks: 1 2 3 */
 /* cflags: -pthread */
 /* args: 20 */

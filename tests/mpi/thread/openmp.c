@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OpenMP: tasks that send and receive, and threads that compute between calls; OpenMP's own waiting threads are beside them. */
+/* OpenMP: tasks that send and receive, and threads that compute between calls; OpenMP's own waiting threads are
+ * beside them. */
 /* ranks: 1 2 4 */
 /* cflags: -fopenmp */
 /* env: OMP_NUM_THREADS=4 */

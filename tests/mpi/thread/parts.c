@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Partitions that many threads make ready at once, without the device lock: each arrives once, whoever waits meanwhile, in rounds that
- * follow each other at once, of small partitions and of larger ones; one that is made ready twice is an error. */
+/* Partitions that many threads make ready at once, without the device lock: each arrives once, whoever waits
+ * meanwhile, in rounds that follow each other at once, of small partitions and of larger ones; one that is made
+ * ready twice is an error. */
 /* ranks: 1 2 3 */
 /* cflags: -pthread */
 /* timeout: 120 */
@@ -21,7 +22,8 @@ static int value(int rank, int round, int64_t i)
     return (int)((rank * 7 + round * 31 + i) % 100003);
 }
 
-/* Each makes every WORKERS-th ready; then it leaves MPI_Pready, and the program, while the main thread waits for the message. */
+/* Each makes every WORKERS-th ready; then it leaves MPI_Pready, and the program, while the main thread waits for
+ * the message. */
 static void work(struct thread *me)
 {
     for (int round = 0; round < rounds; round++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads that share: one receives what all others send, in order for each; parts of a message made ready by all; a request
- * that another thread completes; a thread that only waits while the others go on; one that only polls. */
+/* Threads that share: one receives what all others send, in order for each; parts of a message made ready by all;
+ * a request that another thread completes; a thread that only waits while the others go on; one that only polls. */
 /* ranks: 1 2 4 */
 /* cflags: -pthread */
 /* across: devices differ in what may run at once */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads that each have large nonblocking, persistent and blocking collectives under way on a communicator of their own. */
+/* Threads that each have large nonblocking, persistent and blocking collectives under way on a communicator of
+ * their own. */
 /* ranks: 1 2 4 */
 /* cflags: -pthread */
 /* timeout: 120 */

@@ -3,7 +3,8 @@
  *
  *     int main(int argc, char **argv)
  *     {
- *         threads_run(&argc, &argv, work, 8);   MPI_THREAD_MULTIPLE; work(me) in 8 threads, each with a communicator of its own
+ *         threads_run(&argc, &argv, work, 8);   MPI_THREAD_MULTIPLE; work(me) in 8 threads, each with a
+ *                                               communicator of its own
  *         return check_done();
  *     } */
 #ifndef THREAD_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What performance variables count: messages and bytes, one by one; started, stopped, written, reset, in sessions that know
- * nothing of each other; queues and their marks; collectives; objects. */
+/* What performance variables count: messages and bytes, one by one; started, stopped, written, reset, in sessions
+ * that know nothing of each other; queues and their marks; collectives; objects. */
 /* ranks: 2 3 5 */
 /* across: it counts a device's messages */
 #include "tool.h"

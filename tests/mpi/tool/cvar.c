@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Control variables: queries, names, strings of any length, handles, reading and writing, and each error that the standard
- * names; before MPI_Init, within, and after MPI_Finalize. */
+/* Control variables: queries, names, strings of any length, handles, reading and writing, and each error that the
+ * standard names; before MPI_Init, within, and after MPI_Finalize. */
 /* ranks: 1 3 */
 #include "tool.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events: the source, the types and what they say; registrations and callbacks by safety level; reading and copying within
- * the callback and not outside; events that are dropped; handles freed, also within the callback; and each error that the
- * standard names. */
+/* Events: the source, the types and what they say; registrations and callbacks by safety level; reading and
+ * copying within the callback and not outside; events that are dropped; handles freed, also within the callback;
+ * and each error that the standard names. */
 /* ranks: 1 2 3 */
 /* abi: mpich openmpi, because what is no constant here is one in MPICH, and a callback type of Open MPI 6 is a pointer */
 #include "tool.h"

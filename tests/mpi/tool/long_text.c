@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A variable whose text the environment makes longer than most: count says how long, and what is read can be written. */
+/* A variable whose text the environment makes longer than most: count says how long, and what is read can be
+ * written. */
 #include <unistd.h>
 #include "tool.h"
 

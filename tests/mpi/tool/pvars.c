@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Performance variables: queries, sessions, handles, and each error that the standard names; before MPI_Init, within, and after
- * MPI_Finalize. */
+/* Performance variables: queries, sessions, handles, and each error that the standard names; before MPI_Init,
+ * within, and after MPI_Finalize. */
 /* ranks: 1 3 */
 #include "tool.h"
 

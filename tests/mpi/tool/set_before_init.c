@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a tool sets before MPI_Init takes effect there, also where the environment says something else: the initial error
- * handler, and the longest message that is sent without asking. */
+/* What a tool sets before MPI_Init takes effect there, also where the environment says something else: the initial
+ * error handler, and the longest message that is sent without asking. */
 /* ranks: 2 3 */
 /* env: KEEL_EAGER_MAX=1M */
 #include "tool.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Dims_create: against all divisions, for every number up to some thousand; given dimensions; large numbers; errors. */
+/* MPI_Dims_create: against all divisions, for every number up to some thousand; given dimensions; large numbers;
+ * errors. */
 /* ranks: 1 */
 #include "../check.h"
 

@@ -204,7 +204,8 @@ static void edge(int p, int k, int *s, int *d, int *w)
     *w = p * 10000 + k;
 }
 
-/* Edges between any processes, told by any: each ends up where it belongs, exactly once; in the order of the tellers. */
+/* Edges between any processes, told by any: each ends up where it belongs, exactly once; in the order of the
+ * tellers. */
 static void anywhere(int each, int weighted)
 {
     static int s[MOST], d[MOST], w[MOST], ones[MOST];

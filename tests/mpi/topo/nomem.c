@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One rank's k-th allocation in a constructor fails, for all k: every rank returns, all others with a communicator or all with
- * an error, and the next call works. */
+/* One rank's k-th allocation in a constructor fails, for all k: every rank returns, all others with a communicator
+ * or all with an error, and the next call works. */
 /* ranks: 3 5 */
 /* mpiexec: -fake-nodes 2 */
 /* nodes: one, because it asks for several itself */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reorder = true on several nodes: neighbors come to lie on the same node, never fewer than without; what MPI_Cart_map and
- * MPI_Graph_map say is what the constructors do; a distributed graph's edges go with the ranks. */
+/* reorder = true on several nodes: neighbors come to lie on the same node, never fewer than without; what
+ * MPI_Cart_map and MPI_Graph_map say is what the constructors do; a distributed graph's edges go with the ranks. */
 /* ranks: 4 6 8 12 16 18 */
 /* mpiexec: -fake-nodes 2 */
 /* nodes: one, because it asks for several itself */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* abi_detect.c: the DT_NEEDED entries of an ELF program of this machine's kind, and which library the loader will find for them.  What is
- * not as expected is taken for "none". */
+/* abi_detect.c: the DT_NEEDED entries of an ELF program of this machine's kind, and which library the loader will
+ * find for them.  What is not as expected is taken for "none". */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>
@@ -64,8 +64,8 @@ static bool speaks_pmix(const char *library)
     return number_of(library) >= OF_OPEN_MPI;
 }
 
-/* The ABIs that there is a folder with a library for (src/mpi/abi).  That of the standard ABI has links to the library itself: there
- * may be anything beside it in its own folder, which is /usr/local/lib perhaps. */
+/* The ABIs that there is a folder with a library for (src/mpi/abi).  That of the standard ABI has links to the
+ * library itself: there may be anything beside it in its own folder, which is /usr/local/lib perhaps. */
 static const char *const abis[] = { "standard", "mpich", "openmpi" };
 enum { ABIS = sizeof abis / sizeof *abis };
 
@@ -116,7 +116,8 @@ static bool is_other(const char *library)
            access(ours, F_OK) != 0;
 }
 
-/* A tree of ours, not only this mpiexec's, has a folder `keel` beside the library of the standard ABI, and those of the others in it. */
+/* A tree of ours, not only this mpiexec's, has a folder `keel` beside the library of the standard ABI, and those
+ * of the others in it. */
 enum needs_whose needs_whose(const char *root, const char *path)
 {
     static const char standard[] = "libmpi_abi";
@@ -361,7 +362,8 @@ char *needs_redirector(const struct needs *n, const char *program, const char *a
     return NULL;
 }
 
-/* Which MPI's it is the file's own name tells (Debian's libmpi_abi_mpich.so.1); else it is served what either speaks. */
+/* Which MPI's it is the file's own name tells (Debian's libmpi_abi_mpich.so.1); else it is served what either
+ * speaks. */
 void needs_resolve(struct needs *n, const char *program, const char *library_path)
 {
     char *found = n->ours && !n->other ? found_library(n, program, library_path) : NULL, real[PATH_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* oom.c: the kernel's counters of processes it has killed for lack of memory: of our control group, v1 or v2, which tells
- * whose processes they were, and of the whole machine, which does not. */
+/* oom.c: the kernel's counters of processes it has killed for lack of memory: of our control group, v1 or v2,
+ * which tells whose processes they were, and of the whole machine, which does not. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <limits.h>
@@ -45,7 +45,8 @@ static long long machine_kills(void)
     return number_in("/proc/vmstat", "\noom_kill ");
 }
 
-/* Take <base><path> for our group if it counts; in a container <base> itself may be the group, and the path another's. */
+/* Take <base><path> for our group if it counts; in a container <base> itself may be the group, and the path
+ * another's. */
 static bool try_group(const char *base, const char *path, const char *count, const char *most)
 {
     counter = count;

@@ -67,8 +67,8 @@ void process_words(pid_t pid, char *text, size_t size)
         snprintf(text, size, state == 'Z' ? "ending" : "its process cannot be looked at");
 }
 
-/* The handlers that a program may have and yet do nothing by itself: what comes of its own faults, of the terminal and of
- * whoever ends it, and of processor time, of which a sleeper uses none. */
+/* The handlers that a program may have and yet do nothing by itself: what comes of its own faults, of the terminal
+ * and of whoever ends it, and of processor time, of which a sleeper uses none. */
 static bool comes_by_itself(int sig)
 {
     static const int not [] = { SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGTRAP,  SIGABRT,   SIGBUS,

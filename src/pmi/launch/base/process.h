@@ -13,8 +13,8 @@ void process_words(pid_t pid, char *text, size_t size);
 /* Does it run, or want to?  Then also for how many seconds it has run so far (0: unknown). */
 bool process_runs(pid_t pid, double *seconds);
 
-/* Can anything but the call that this process waits in go on, or go on for it: a thread (any, if those may call MPI; else one that
- * computes or sleeps for a time), a handler of a signal?  Also if that cannot be told. */
+/* Can anything but the call that this process waits in go on, or go on for it: a thread (any, if those may call
+ * MPI; else one that computes or sleeps for a time), a handler of a signal?  Also if that cannot be told. */
 bool process_has_others(pid_t pid, bool threads_may_call);
 
 #endif

@@ -9,7 +9,8 @@
 /* Send `sig` to each, except those in process group `but` (0: no exception).  How many; -1 if /proc cannot be
  * read. */
 int tree_signal(int sig, pid_t but);
-/* Kill and reap until none is left, and remove the folder for their files; false if some would not go within 10 s (reported by the caller). */
+/* Kill and reap until none is left, and remove the folder for their files; false if some would not go within 10 s
+ * (reported by the caller). */
 bool tree_end(void);
 /* Whoever is in this process group is no process of the job: tree_signal leaves it alone (tree_end does not). */
 void tree_spare(pid_t group);

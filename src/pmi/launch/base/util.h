@@ -30,7 +30,8 @@ enum {
 double now(void); /* seconds, monotonic */
 int milliseconds(double seconds); /* for poll: at least 0, at most 12 days */
 
-/* The same descriptor as one out of the way of what scripts do with theirs, or as one not below `from`; close-on-exec. */
+/* The same descriptor as one out of the way of what scripts do with theirs, or as one not below `from`;
+ * close-on-exec. */
 int high_fd(int fd);
 int fd_from(int fd, int from);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* allocation.c: the hosts that a batch system has given this job, where the command line names none; and how a job that a rank spawns has
- * the hosts of its rank's job: mpiexec tells its ranks in a variable of the environment, lines of key=value. */
+/* allocation.c: the hosts that a batch system has given this job, where the command line names none; and how a job
+ * that a rank spawns has the hosts of its rank's job: mpiexec tells its ranks in a variable of the environment,
+ * lines of key=value. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -44,8 +45,8 @@ static void take_slurm_nodes(struct parse *p, int group)
     hostlist_free(name, n);
 }
 
-/* Slurm.  The job's script and the shell of salloc have no step, or one of their own (-5, -6 as 32 bits); a program that srun has started in
- * several tasks is not alone with the allocation. */
+/* Slurm.  The job's script and the shell of salloc have no step, or one of their own (-5, -6 as 32 bits); a
+ * program that srun has started in several tasks is not alone with the allocation. */
 static bool take_slurm(struct parse *p)
 {
     const char *of_step = getenv("SLURM_STEP_ID") ? getenv("SLURM_STEP_NUM_TASKS") : NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hosts.c: see hosts.h.  Hosts are filled in the order in which they are named, up to the slots of each; where ranks are left
- * the round begins again, with as many slots more: more ranks than slots are fine, unless max_slots forbids it. */
+/* hosts.c: see hosts.h.  Hosts are filled in the order in which they are named, up to the slots of each; where
+ * ranks are left the round begins again, with as many slots more: more ranks than slots are fine, unless max_slots
+ * forbids it. */
 #define _GNU_SOURCE
 #include "config.h"
 #include "hosts.h"
@@ -212,7 +213,8 @@ static bool take_attributes(const struct source *s, const char *at, const char *
     return true;
 }
 
-/* The length of the host's name in a word like name, name:4, [::1]:4; and where it begins, how many slots.  0: it is none. */
+/* The length of the host's name in a word like name, name:4, [::1]:4; and where it begins, how many slots.  0: it
+ * is none. */
 static size_t take_name(const char **name, size_t word, int *slots)
 {
     const char *text = *name, *end = text + word, *colon = memrchr(text, ':', word);
@@ -499,7 +501,8 @@ static void leave_out(struct parse *p, const int *used)
     free(number);
 }
 
-/* The universe that nobody has said the size of: the slots of all hosts that are named, if somebody has said how many each has. */
+/* The universe that nobody has said the size of: the slots of all hosts that are named, if somebody has said how
+ * many each has. */
 static void count_universe(const struct parse *p)
 {
     int64_t slots = 0;

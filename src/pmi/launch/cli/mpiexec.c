@@ -52,7 +52,8 @@ static void open_standard(void)
         close(fd);
 }
 
-/* Not passed on: what says that mpiexec itself is broken, what concerns its own descriptors and children, and what nobody can catch. */
+/* Not passed on: what says that mpiexec itself is broken, what concerns its own descriptors and children, and what
+ * nobody can catch. */
 static bool is_forwarded(int sig)
 {
     static const int own[] = { SIGKILL, SIGSTOP, SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,  SIGTRAP,
@@ -100,8 +101,9 @@ static bool asks_for_report(int sig)
     return true;
 }
 
-/* Is the job to be killed at once, as it has been asked to end before?  A person says so by a key, pressed again.  timeout and others send
- * a signal to the process and then to its group, so it comes twice: ranks have their time all the same. */
+/* Is the job to be killed at once, as it has been asked to end before?  A person says so by a key, pressed again.
+ * timeout and others send a signal to the process and then to its group, so it comes twice: ranks have their time
+ * all the same. */
 static bool insists(int sig)
 {
     return now() >= front.asked_at + (sig == SIGINT || sig == SIGQUIT ? PRESS_SECONDS : GRACE_SECONDS);
@@ -304,8 +306,9 @@ static void check_likewise(const struct launch *l)
     _exit(EXIT_MPIEXEC);
 }
 
-/* --spawned=FD: the descriptor stays open as long as this job lives.  The process that the rank has started ends at once, so that its
- * program never meets a child that it does not know; from then on the daemon of the spawning job is the parent, and is told so. */
+/* --spawned=FD: the descriptor stays open as long as this job lives.  The process that the rank has started ends
+ * at once, so that its program never meets a child that it does not know; from then on the daemon of the spawning
+ * job is the parent, and is told so. */
 static void become_spawned(int fd)
 {
     pid_t pid, daemon = pmi_keel_daemon();

@@ -181,8 +181,8 @@ static void do_stdin(struct parse *p, char **v)
         p->launch->stdin_rank = (int)whole_number(p, v[0], 0, (1 << 20) - 1);
 }
 
-/* One of the standard's triplets "a:b:c" (a, a+b, ... up to c), "a:b" or "a": the largest number of it up to `max`; 0 if
- * there is none, -1 if this is no triplet. */
+/* One of the standard's triplets "a:b:c" (a, a+b, ... up to c), "a:b" or "a": the largest number of it up to
+ * `max`; 0 if there is none, -1 if this is no triplet. */
 static long largest(const char *t, size_t n, long max)
 {
     long v[3] = { 0, 0, 1 }; /* first, last, step */

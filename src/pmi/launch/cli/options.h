@@ -41,7 +41,8 @@ struct parse {
 
 /* "mpiexec: ...", and nothing is started. */
 void refuse(struct parse *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* As if this option were given, with this value (NULL: it has none); `written` is what the user has written in its place. */
+/* As if this option were given, with this value (NULL: it has none); `written` is what the user has written in its
+ * place. */
 void option_give(struct parse *p, const char *option, const char *written, char *value);
 /* Keep a key and its value for MPI_INFO_ENV of this section's ranks. */
 void said(struct parse *p, const char *key, const char *value);
@@ -51,8 +52,8 @@ long whole_number(struct parse *p, const char *text, long min, long max);
 bool launcher_named(const char *name, enum launcher_kind *kind);
 const char *launcher_name(enum launcher_kind kind);
 
-/* configfile.c: the words of the file, its lines joined by ':' (as the standard has it).  NULL with a message said if it
- * cannot be read. */
+/* configfile.c: the words of the file, its lines joined by ':' (as the standard has it).  NULL with a message said
+ * if it cannot be read. */
 char **config_file(const char *option, const char *name);
 
 /* options_env.c: the networks that ranks use. */

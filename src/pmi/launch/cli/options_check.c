@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* options_check.c: -check and what goes with it.  The ranks learn of it by KEEL_CHECK, and so does the mpiexec of a job that they
- * spawn. */
+/* options_check.c: -check and what goes with it.  The ranks learn of it by KEEL_CHECK, and so does the mpiexec of
+ * a job that they spawn. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>

@@ -139,7 +139,8 @@ static char *networks_of(struct parse *p, const char *name, const char * not )
     return list;
 }
 
-/* Networks are the same on all hosts, names of interfaces need not be.  The library reads the variable (src/mpid/ch_tcp). */
+/* Networks are the same on all hosts, names of interfaces need not be.  The library reads the variable
+ * (src/mpid/ch_tcp). */
 static void use_networks(struct parse *p, const char *names, const char * not )
 {
     static char *all; /* of -iface and -not-iface */

@@ -61,8 +61,8 @@ static bool qualifiers(const char *q, bool *job, bool *copy)
     return true;
 }
 
-/* Open MPI's layout: DIR/1/rank.N/stdout and stderr; or one file a rank, NAME.N.  :nojobid leaves out the 1, :nocopy what
- * else would be shown too. */
+/* Open MPI's layout: DIR/1/rank.N/stdout and stderr; or one file a rank, NAME.N.  :nojobid leaves out the 1,
+ * :nocopy what else would be shown too. */
 static void to_folders(struct parse *p, const char *name, bool folders)
 {
     struct launch *l = p->launch;
@@ -103,7 +103,8 @@ static bool output_word(struct parse *p, char *word)
     return true;
 }
 
-/* Open MPI 5: words separated by commas; but a qualifier's comma goes on with the word before (dir=x:nojobid,nocopy). */
+/* Open MPI 5: words separated by commas; but a qualifier's comma goes on with the word before
+ * (dir=x:nojobid,nocopy). */
 void do_output(struct parse *p, char **v)
 {
     bool ignored;

@@ -134,7 +134,8 @@ static bool is_of_launcher(void)
            getenv("PMI_RANK");
 }
 
-/* Nor is what Slurm sets in each job for other launchers' sake (23.11 and later: that their srun takes no share of the job). */
+/* Nor is what Slurm sets in each job for other launchers' sake (23.11 and later: that their srun takes no share of
+ * the job). */
 static bool is_of_slurm(const char *entry)
 {
     static const char *const sets[] = { "OMPI_MCA_plm_slurm_args=--external-launcher",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rankfile.c: see rankfile.h.  Lines "rank N=HOST slot=SLOTS"; SLOTS is CORES, or PACKAGE:CORES with more of these after ';'.
- * CORES is a list such as 0-2,5, or * for all; cores are counted from 0 on the machine, or in the package. */
+/* rankfile.c: see rankfile.h.  Lines "rank N=HOST slot=SLOTS"; SLOTS is CORES, or PACKAGE:CORES with more of these
+ * after ';'. CORES is a list such as 0-2,5, or * for all; cores are counted from 0 on the machine, or in the
+ * package. */
 #define _GNU_SOURCE
 #include "rankfile.h"
 #include <errno.h>

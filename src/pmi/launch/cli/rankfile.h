@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rankfile.h: --rankfile, Open MPI's way to say each rank's host and cores (doc/mpiexec.md, "Cores").
  *
- * The front reads the file and gives each rank its host; what it says of cores goes to the daemons as text (the policy's `list`),
- * for only they know the machines. */
+ * The front reads the file and gives each rank its host; what it says of cores goes to the daemons as text (the
+ * policy's `list`), for only they know the machines. */
 #ifndef RANKFILE_H
 #define RANKFILE_H
 

@@ -247,7 +247,8 @@ static void get_call(struct unpack *u, struct ku_seg_call *c)
         get_thread(u, &c->thread[i]);
 }
 
-/* Of the rank only what is asked of one on another host (hang.c); of the call not the caller's address, which is only known there. */
+/* Of the rank only what is asked of one on another host (hang.c); of the call not the caller's address, which is
+ * only known there. */
 void put_state(struct pack *p, const struct hang_state *s)
 {
     put_u32(p, (uint32_t)s->pid);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* body.h: the bodies of frames between hosts that hold more than a number or a text (doc/wire.md, "Between mpiexec and its daemons").
+/* body.h: the bodies of frames between hosts that hold more than a number or a text (doc/wire.md, "Between mpiexec
+ * and its daemons").
  *
- * Each put_ has its get_.  Whatever the bytes are, what get_ gives can be used: texts end, and a body that is not whole is `wrong`. */
+ * Each put_ has its get_.  Whatever the bytes are, what get_ gives can be used: texts end, and a body that is not
+ * whole is `wrong`. */
 #ifndef BODY_H
 #define BODY_H
 

@@ -73,7 +73,8 @@ static void pass(const struct card_answer *a)
         cards.answer(a);
 }
 
-/* Send the card, if it is there.  What is left: nothing (EMPTY), or the rank is to tell (NONE), or it is to be tried again (ASKED). */
+/* Send the card, if it is there.  What is left: nothing (EMPTY), or the rank is to tell (NONE), or it is to be
+ * tried again (ASKED). */
 static enum ku_card_state send_card(uint32_t rank, const struct want *w)
 {
     void *bytes;

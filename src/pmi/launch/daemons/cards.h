@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cards.h: business cards on their way between nodes (util/card.h, doc/wire.md).
  *
- * A rank asks its daemon for the card of a rank of another node (PMI_ASK); the daemon of that node reads it from the segment when it
- * is there, and the first one puts it into the segment of its node.  Who judges passes both on, and keeps nothing. */
+ * A rank asks its daemon for the card of a rank of another node (PMI_ASK); the daemon of that node reads it from
+ * the segment when it is there, and the first one puts it into the segment of its node.  Who judges passes both
+ * on, and keeps nothing. */
 #ifndef CARDS_H
 #define CARDS_H
 
@@ -21,11 +22,13 @@ struct card_answer {
 /* `answer` gets the cards that are wanted on nodes that are not here. */
 void cards_init(void (*answer)(const struct card_answer *a));
 
-/* The card of a rank of this machine is wanted on a node: it is sent there now, or when the rank has told that it is there. */
+/* The card of a rank of this machine is wanted on a node: it is sent there now, or when the rank has told that it
+ * is there. */
 void cards_want(uint32_t rank, uint32_t epoch, int node);
 /* The rank has told so. */
 void cards_there(uint32_t rank);
-/* The rank's process has ended with 0 before it had begun with MPI: those who ask are told.  A child of it may still write the card. */
+/* The rank's process has ended with 0 before it had begun with MPI: those who ask are told.  A child of it may
+ * still write the card. */
 void cards_absent(uint32_t rank);
 /* Nothing is to be sent for it any more. */
 void cards_gone(uint32_t rank);

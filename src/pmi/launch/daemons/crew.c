@@ -190,8 +190,8 @@ void crew_hear(void)
 
 /* ---- ranks' ends ---- */
 
-/* A rank that has ended well, and had not begun with MPI, or had done with it: those who look whether all sleep (core/wait_report.c) count it
- * out, and look again. */
+/* A rank that has ended well, and had not begun with MPI, or had done with it: those who look whether all sleep
+ * (core/wait_report.c) count it out, and look again. */
 static void count_out(int rank)
 {
     for (int i = 0; i < crew.launch->nodes; i++) {
@@ -234,8 +234,8 @@ void crew_reap(void)
 
 /* ---- start ---- */
 
-/* A file, or the job's memory, that is larger than ulimit -f allows is an error of the call that makes it so.  Caught rather
- * than ignored: the ranks shall have it as it was. */
+/* A file, or the job's memory, that is larger than ulimit -f allows is an error of the call that makes it so.
+ * Caught rather than ignored: the ranks shall have it as it was. */
 static void too_large(int sig)
 {
     (void)sig;
@@ -312,8 +312,8 @@ static int ranks_on(int node)
     return n;
 }
 
-/* The segment of a node that is here.  Several are if they are simulated; they share out the cores: a node believes that it
- * has as many of them as its ranks are of the job's, and at least one. */
+/* The segment of a node that is here.  Several are if they are simulated; they share out the cores: a node
+ * believes that it has as many of them as its ranks are of the job's, and at least one. */
 static void make_node(int node)
 {
     const struct launch *l = crew.launch;
@@ -481,7 +481,8 @@ static int is_stopped(pid_t pid)
     return is ? info.si_status : 0;
 }
 
-/* Whoever is in the front's process group is stopped with it while that is in the background, and goes on when it is fetched back. */
+/* Whoever is in the front's process group is stopped with it while that is in the background, and goes on when it
+ * is fetched back. */
 int crew_stopped_by_terminal(void (*first)(int rank, int sig))
 {
     siginfo_t any = { .si_pid = 0 };

@@ -12,7 +12,8 @@
 #include "pmi/launch/job/ranks.h"
 #include "start.h"
 
-/* Begin: those signals that are blocked come through crew.signals from here on.  The limits of descriptors, as the ranks shall have them. */
+/* Begin: those signals that are blocked come through crew.signals from here on.  The limits of descriptors, as the
+ * ranks shall have them. */
 struct rlimit crew_begin(struct launch *l);
 
 /* A new job's id and secret; for the one who judges. */
@@ -32,14 +33,15 @@ void crew_hear(void);
 /* Why a rank here ended so, if mpiexec knows better than its status tells; NULL.  To be freed. */
 char *crew_why(int rank, int status);
 
-/* To every process of the job here, or if these cannot be seen to each rank; but not to those in process group `but` (0: no
- * exception). */
+/* To every process of the job here, or if these cannot be seen to each rank; but not to those in process group
+ * `but` (0: no exception). */
 void crew_signal(int sig, pid_t but);
 void crew_signal_ranks(int sig, pid_t but);
 /* The user's stop: until every rank stands still, or some time has passed. */
 void crew_stop(pid_t but);
 
-/* How many ranks here the terminal has stopped (SIGTTIN, SIGTTOU), as they are not in its foreground; `first` is told of each once. */
+/* How many ranks here the terminal has stopped (SIGTTIN, SIGTTOU), as they are not in its foreground; `first` is
+ * told of each once. */
 int crew_stopped_by_terminal(void (*first)(int rank, int sig));
 
 /* Do the ranks wait in MPI_Init? */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* feed.c: a file is opened once more for each rank, each with a position of its own.  Anything else is copied into a pipe a
- * rank by a process that stays in the terminal's foreground.  Invariants of that:
- *   1. stdin is read when a rank has taken all that was read before, so as fast as the fastest rank does, and no faster.
+/* feed.c: a file is opened once more for each rank, each with a position of its own.  Anything else is copied into
+ * a pipe a rank by a process that stays in the terminal's foreground.  Invariants of that:
+ *   1. stdin is read when a rank has taken all that was read before, so as fast as the fastest rank does, and no
+ *      faster.
  *   2. What the slowest has not taken waits in a store without a name: in memory up to KEEP_BYTES, then in a file.
  *   3. Where there is no room for that, the fast wait for the slow. */
 #define _GNU_SOURCE

@@ -109,7 +109,8 @@ static void add_ssh(struct words *w, const struct fleet_host *h, double timeout)
     add_word(w, xformat("%s", h->name));
 }
 
-/* Unbuffered: else what is no whole line stays there.  The one task gets the input by --input=all: of a component of a heterogeneous job
+/* Unbuffered: else what is no whole line stays there.  The one task gets the input by --input=all: of a component
+ * of a heterogeneous job
  * --input=0 gives it none (Slurm 24.11, 26.05). */
 static void add_srun(struct words *w, const struct fleet_host *h)
 {
@@ -223,7 +224,8 @@ bool fleet_plan_get(struct fleet_plan *plan, const char *bytes, size_t len)
            plan->timeout <= NODE_PATIENCE;
 }
 
-/* The hosts are cut into as many pieces as there are children: the first of each piece is the child, the others are behind it. */
+/* The hosts are cut into as many pieces as there are children: the first of each piece is the child, the others
+ * are behind it. */
 void fleet_start(const struct fleet_plan *p, fleet_take *take)
 {
     fleet.plan = *p;
@@ -341,7 +343,8 @@ static void close_text(struct child *c)
     c->err = -1;
 }
 
-/* Nothing has come from the host: perhaps it, or its name, is not there yet.  Where a shell answers that there is no daemon, it is. */
+/* Nothing has come from the host: perhaps it, or its name, is not there yet.  Where a shell answers that there is
+ * no daemon, it is. */
 static bool may_try_again(const struct child *c)
 {
     int code = c->pid == 0 && WIFEXITED(c->status) ? WEXITSTATUS(c->status) : -1;

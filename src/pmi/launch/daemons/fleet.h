@@ -5,7 +5,8 @@
  * agent's (ssh's) stdin and stdout, and others behind these.  All are named by their node.
  *
  * Invariants
- *   1. A host is told lost at most once, with a reason; nothing comes from it afterwards.  Those behind it are lost with it.
+ *   1. A host is told lost at most once, with a reason; nothing comes from it afterwards.  Those behind it are
+ *      lost with it.
  *   2. Every host says HELLO within node_timeout, or is lost; says anything (a PING at least) that often, or is lost.
  *   3. Agents are in process groups of their own, which tree_signal spares. */
 #ifndef FLEET_H

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* host.c: the daemon of another host: parent of its ranks, mover of their output.  It judges nothing: what happens is told to
- * mpiexec, through the agent (ssh) that started it, or through the daemon that did.
+/* host.c: the daemon of another host: parent of its ranks, mover of their output.  It judges nothing: what happens
+ * is told to mpiexec, through the agent (ssh) that started it, or through the daemon that did.
  *
  * Invariants
- *   1. When the link up has ended, takes nothing more, or has brought nothing for the time that mpiexec said, every process of the job here is
- *      killed, and this one exits; so it does when it is told what it does not understand.
+ *   1. When the link up has ended, takes nothing more, or has brought nothing for the time that mpiexec said,
+ *      every process of the job here is killed, and this one exits; so it does when it is told what it does not
+ *      understand.
  *   2. A rank's end is told after what it has said and (if there is room for it) written before.
- *   3. stdin and stdout are the link's; what anything else here writes to them goes to stderr, which the agent passes on. */
+ *   3. stdin and stdout are the link's; what anything else here writes to them goes to stderr, which the agent
+ *      passes on. */
 #define _GNU_SOURCE
 #include "config.h"
 #include "crew.h"
@@ -666,8 +668,8 @@ static void say_hello(void)
     tell_packed(FRAME_HELLO, 0, &p);
 }
 
-/* The daemon's parent does nothing but wait for its end: should it be killed, whatever it leaves is ended here.  Should this one be
- * killed, the daemon is told by a signal. */
+/* The daemon's parent does nothing but wait for its end: should it be killed, whatever it leaves is ended here.
+ * Should this one be killed, the daemon is told by a signal. */
 static void guard(void)
 {
     int status = 0;

@@ -11,8 +11,8 @@
  *
  * Invariants
  *   1. Before a rank's end is judged, what it sent through the control pipe has been read.
- *   2. node.code is set once, by the first failure that is no consequence of another (the rank had not found anybody gone), if
- *      there is one; what ranks do after TERM is our doing and is not judged.
+ *   2. node.code is set once, by the first failure that is no consequence of another (the rank had not found
+ *      anybody gone), if there is one; what ranks do after TERM is our doing and is not judged.
  *   3. When the front is gone, every process of the job is killed, and this one exits. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -104,8 +104,8 @@ static void set_code(int code)
         node.code = code;
 }
 
-/* Had this rank found another gone?  Its end may then have come to our notice before that of the other, whose sockets the
- * kernel closes first. */
+/* Had this rank found another gone?  Its end may then have come to our notice before that of the other, whose
+ * sockets the kernel closes first. */
 static bool is_after(int rank)
 {
     return atomic_load(&seg_rank(rank)->found_gone) != 0;
@@ -126,9 +126,9 @@ static void settle_code(void)
         set_code(node.code_after);
 }
 
-/* Whoever fails meanwhile prolongs it a little: many ranks may have much the same to say.  What may be a consequence waits
- * for its cause: the kernel closes a dying rank's sockets before we are told of its end, another host's word takes its time, and
- * that a host is lost is known only after a while: until then it has not answered. */
+/* Whoever fails meanwhile prolongs it a little: many ranks may have much the same to say.  What may be a
+ * consequence waits for its cause: the kernel closes a dying rank's sockets before we are told of its end, another
+ * host's word takes its time, and that a host is lost is known only after a while: until then it has not answered. */
 static void end_soon(void)
 {
     double t = now();
@@ -146,8 +146,8 @@ static void end_soon(void)
     node.phase_due = t + LINGER_SECONDS < node.linger_until ? t + LINGER_SECONDS : node.linger_until;
 }
 
-/* A host is lost before anything runs: of those of which nothing is known yet as many may fail, and each is to be named.  So long as
- * ssh may take to find out. */
+/* A host is lost before anything runs: of those of which nothing is known yet as many may fail, and each is to be
+ * named.  So long as ssh may take to find out. */
 static void end_when_answered(void)
 {
     double ssh = crew.launch->node_timeout / 2;

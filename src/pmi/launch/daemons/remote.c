@@ -250,7 +250,8 @@ static bool on_state(int rank, const char *bytes, size_t len)
     return true;
 }
 
-/* What the daemon says on stderr begins as messages of ours do: name the host there.  What else comes from there is the agent's. */
+/* What the daemon says on stderr begins as messages of ours do: name the host there.  What else comes from there
+ * is the agent's. */
 static void on_text(int node, const char *bytes, size_t len)
 {
     static const char ours[] = "mpiexec: ";
@@ -412,9 +413,9 @@ bool remote_ready(void)
     return true;
 }
 
-/* Who reaches hosts behind it tells within the node-timeout which of them do not answer: if it does not, they are lost all the
- * same.  At any time one of those that are missing is reached by one that has answered, so an answer may be waited for
- * from the last one on. */
+/* Who reaches hosts behind it tells within the node-timeout which of them do not answer: if it does not, they are
+ * lost all the same.  At any time one of those that are missing is reached by one that has answered, so an answer
+ * may be waited for from the last one on. */
 static void look_for_answers(void)
 {
     char *why = NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* remote.h: the other hosts of a job, as the daemon that judges sees them.  Nothing here does anything in a job of one machine. */
+/* remote.h: the other hosts of a job, as the daemon that judges sees them.  Nothing here does anything in a job of
+ * one machine. */
 #ifndef REMOTE_H
 #define REMOTE_H
 

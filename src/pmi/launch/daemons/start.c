@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* start.c: a rank's program, environment and descriptors; vfork and exec, so that starting costs no copied pages.
  *
- * In a large job the daemon has two descriptors for each rank that runs already: a child that gets a copy of all of them, to
- * close them at exec, makes starting the job quadratic.  There the child begins with the daemon's own table and leaves it
- * with a copy of what lies low; the daemon keeps the rest above. */
+ * In a large job the daemon has two descriptors for each rank that runs already: a child that gets a copy of all
+ * of them, to close them at exec, makes starting the job quadratic.  There the child begins with the daemon's own
+ * table and leaves it with a copy of what lies low; the daemon keeps the rest above. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,8 @@
 
 extern char **environ;
 
-/* What each rank is told, in the names of all families: its number in the job and on its node, and how many there are. */
+/* What each rank is told, in the names of all families: its number in the job and on its node, and how many there
+ * are. */
 enum what { RANK, SIZE, LOCAL_RANK, LOCAL_SIZE };
 static const struct var {
     const char *name;
@@ -431,8 +432,8 @@ void starter_free(struct starter *s)
 
 /* ---- the process ---- */
 
-/* What the child is to know.  Its memory is the parent's, so nothing may be changed but `why` and the segment, and nothing
- * allocated. */
+/* What the child is to know.  Its memory is the parent's, so nothing may be changed but `why` and the segment, and
+ * nothing allocated. */
 struct child {
     struct starter *s;
     const struct place *at;
@@ -574,8 +575,8 @@ static int sharing_child(void *arg)
     _exit(EXIT_NOT_EXEC);
 }
 
-/* A rank that is to stop has the kernel stop it at the end of exec, for its tracer.  It stays stopped, without one: a debugger can be its
- * tracer then, and SIGCONT lets it go. */
+/* A rank that is to stop has the kernel stop it at the end of exec, for its tracer.  It stays stopped, without
+ * one: a debugger can be its tracer then, and SIGCONT lets it go. */
 static void stop_on_exec(pid_t pid)
 {
     siginfo_t is = { .si_pid = 0 };

@@ -42,7 +42,8 @@ void starter_free(struct starter *s);
 /* What to tell the user if the loader does not find what this program needs (needs_lost); NULL: it should. */
 const char *starter_lost(const struct starter *s);
 
-/* Is it known already what becomes of another MPI's library in these ranks?  They are served, or the user has been told. */
+/* Is it known already what becomes of another MPI's library in these ranks?  They are served, or the user has been
+ * told. */
 bool starter_unwatched(const struct starter *s);
 /* Are these ranks to be served PMI (serve.h)? */
 bool starter_pmi(const struct starter *s);

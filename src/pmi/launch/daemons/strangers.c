@@ -67,8 +67,8 @@ static bool is_own(const char *entry)
     return false;
 }
 
-/* Has another launcher started it, or another mpiexec of ours?  That one speaks with it.  What a launcher has told this mpiexec is in the
- * ranks' environment, too. */
+/* Has another launcher started it, or another mpiexec of ours?  That one speaks with it.  What a launcher has told
+ * this mpiexec is in the ranks' environment, too. */
 static bool has_launcher(pid_t pid)
 {
     static const char job_is[] = "KEEL_JOB=";

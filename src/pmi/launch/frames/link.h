@@ -55,8 +55,8 @@ struct frame {    /* little-endian on the way */
     int32_t node, value;
 };
 
-/* Of the node-timeout: who has said nothing for so long says PING.  Where that is looked for as often, nobody is silent for longer than
- * twice that, a quarter. */
+/* Of the node-timeout: who has said nothing for so long says PING.  Where that is looked for as often, nobody is
+ * silent for longer than twice that, a quarter. */
 #define LINK_PING 0.125
 
 /* What the daemon's shell may have written before it is skipped. */

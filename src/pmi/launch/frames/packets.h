@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* packets.h: what the daemon and the process beside it (servant.h) say to each other, through a SOCK_SEQPACKET socket.  Neither ever waits
- * for the other to read: what does not go at once is kept. */
+/* packets.h: what the daemon and the process beside it (servant.h) say to each other, through a SOCK_SEQPACKET
+ * socket.  Neither ever waits for the other to read: what does not go at once is kept. */
 #ifndef PACKETS_H
 #define PACKETS_H
 
@@ -21,8 +21,8 @@ enum packet_what {
     PACKET_REFUSED, /* value: the rank of ENVIRON; a text: why there is none */
     PACKET_SETTLED, /* value: the rank of SETTLE */
     PACKET_TO,      /* value: a host, -1: all others; a parcel for its servant */
-    /* Between the servants of a job and of one that its ranks have spawned (elder.h), besides ENVIRON and SETTLE and their answers.  The
-     * younger one begins with SPACE. */
+    /* Between the servants of a job and of one that its ranks have spawned (elder.h), besides ENVIRON and SETTLE
+     * and their answers.  The younger one begins with SPACE. */
     PACKET_SPACE,     /* its job, as space_put */
     PACKET_BEGUN,     /* value: a rank that has called PMIx_Init */
     PACKET_FINALIZED, /* value: a rank that has called PMIx_Finalize */

@@ -5,8 +5,8 @@
 #include "pmi/launch/base/util.h"
 #include "queue.h"
 
-/* What waits moves to the front for others' room only where at least as much has gone: moving costs no more than writing did, and
- * the room is at most four times what has waited at once. */
+/* What waits moves to the front for others' room only where at least as much has gone: moving costs no more than
+ * writing did, and the room is at most four times what has waited at once. */
 void queue_put(struct queue *q, const void *bytes, size_t n)
 {
     size_t waits = queue_waits(q);

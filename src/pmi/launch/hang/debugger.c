@@ -2,8 +2,9 @@
 /* debugger.c: what a parallel debugger reads of mpiexec: the MPIR Process Acquisition Interface, version 1.0.
  *
  * The debugger finds these symbols in the front process by their names (doc/debugging.md).  Two ways:
- *   it starts mpiexec     it sets MPIR_being_debugged before main goes on, and a breakpoint in MPIR_Breakpoint.  The ranks wait in
- *                         MPI_Init until MPIR_Breakpoint returns, whether the debugger has attached to them or not.
+ *   it starts mpiexec     it sets MPIR_being_debugged before main goes on, and a breakpoint in MPIR_Breakpoint.
+ *                         The ranks wait in MPI_Init until MPIR_Breakpoint returns, whether the debugger has
+ *                         attached to them or not.
  *   it attaches to it     the table is complete as soon as MPIR_debug_state is MPIR_DEBUG_SPAWNED. */
 #define _GNU_SOURCE
 #include <limits.h>
@@ -30,8 +31,8 @@ FOR_DEBUGGERS int MPIR_proctable_size;
 FOR_DEBUGGERS volatile int MPIR_debug_state = MPIR_NULL;
 FOR_DEBUGGERS volatile int MPIR_being_debugged;
 FOR_DEBUGGERS char *MPIR_debug_abort_string;
-/* That these exist says: this process is no rank; show main first; ranks that nobody attaches to go on as well; there are no message
- * queues to be shown here. */
+/* That these exist says: this process is no rank; show main first; ranks that nobody attaches to go on as well;
+ * there are no message queues to be shown here. */
 FOR_DEBUGGERS int MPIR_i_am_starter, MPIR_force_to_main, MPIR_partial_attach_ok, MPIR_ignore_queues;
 
 FOR_DEBUGGERS __attribute__((noinline)) void MPIR_Breakpoint(void)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* demangle.c: see demangle.h.
  *
- * C++ and Rust: the C++ library's own function, and c++filt of binutils for the two manglings of Rust, as no library that is
- * everywhere knows them.  Both are found when they are first needed; without them names stay as they are.
+ * C++ and Rust: the C++ library's own function, and c++filt of binutils for the two manglings of Rust, as no
+ * library that is everywhere knows them.  Both are found when they are first needed; without them names stay as
+ * they are.
  *
  * Fortran: compilers join the names of module and procedure; nothing is encoded in them. */
 #define _GNU_SOURCE
@@ -134,7 +135,8 @@ static pid_t start_filter(char *const *words, int out)
     return pid;
 }
 
-/* What tells versions of a crate apart is of no use to a reader: crate[c14f87a213e14aa]::f, and f::h0123456789abcdef. */
+/* What tells versions of a crate apart is of no use to a reader: crate[c14f87a213e14aa]::f, and
+ * f::h0123456789abcdef. */
 static void drop_hashes(char *name)
 {
     static const char hex[] = "0123456789abcdef";

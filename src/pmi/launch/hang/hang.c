@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hang.c: asking the ranks what they wait for, and watching for a job in which nothing can go on.
  *
- * A deadlock is certain when every rank sleeps for messages and none has met an event for QUIET seconds, has looked at its devices
- * again when asked, and sleeps on: who sleeps sends nothing.  Between hosts something may be on its way, so they are
- * asked twice.  First each answers that all it has sent lies in its peers' machines (call.under_way); then,
- * all having said so and nobody having met an event, each finds nothing there: so nothing is anywhere.  Whether something else
- * than a message may end a wait (a thread, a generalized request, a signal) is in the ranks' answers and in what the
- * system says of their processes; a rank that gives no answer may be stopped.
+ * A deadlock is certain when every rank sleeps for messages and none has met an event for QUIET seconds, has
+ * looked at its devices again when asked, and sleeps on: who sleeps sends nothing.  Between hosts something may be
+ * on its way, so they are asked twice.  First each answers that all it has sent lies in its peers' machines
+ * (call.under_way); then, all having said so and nobody having met an event, each finds nothing there: so nothing
+ * is anywhere.  Whether something else than a message may end a wait (a thread, a generalized request, a signal)
+ * is in the ranks' answers and in what the system says of their processes; a rank that gives no answer may be
+ * stopped.
  *
- * Nobody watches a job that is well: the last rank of a node that has fallen asleep for long says so (PMI_STILL), and only when
- * all nodes have, and ever less often while that lasts, is there something to look at. */
+ * Nobody watches a job that is well: the last rank of a node that has fallen asleep for long says so (PMI_STILL),
+ * and only when all nodes have, and ever less often while that lasts, is there something to look at. */
 #define _GNU_SOURCE
 #include "hang.h"
 #include "pmi/launch/base/process.h"
@@ -314,8 +315,8 @@ static double seconds_since(uint64_t ns)
     return t > ns ? (double)(t - ns) * 1e-9 : 0;
 }
 
-/* Does any rank sleep, and has none that does so met an event for so long?  `all`: each does, or has ended.  The word is
- * read before the time, which is written before the word. */
+/* Does any rank sleep, and has none that does so met an event for so long?  `all`: each does, or has ended.  The
+ * word is read before the time, which is written before the word. */
 static bool quiet(double seconds, bool all)
 {
     int asleep = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hang.h: what the ranks wait for: the roll-call of a job, and recognising that nothing can go on.
  *
- * A rank that sleeps in MPI (or polls in vain) answers a question with what it waits for (struct ku_seg_call); others are
- * told by what the system says of their processes.  Nobody is stopped. */
+ * A rank that sleeps in MPI (or polls in vain) answers a question with what it waits for (struct ku_seg_call);
+ * others are told by what the system says of their processes.  Nobody is stopped. */
 #ifndef HANG_H
 #define HANG_H
 
@@ -50,7 +50,8 @@ struct hang_far {
 /* `look` fills in the first four for a rank; seg is NULL if it is on another host. */
 void hang_init(const struct launch *l, const struct ku_segment *segments,
                void (*look)(int rank, struct hang_rank *r));
-/* What the daemons of other hosts are asked besides numbered questions: are they there?  Let the ranks say again when all of them sleep. */
+/* What the daemons of other hosts are asked besides numbered questions: are they there?  Let the ranks say again
+ * when all of them sleep. */
 enum { ASK_WHETHER_THERE = -1, ASK_STILL = -2 };
 /* There are other hosts: how to ask their daemons, and to hear what they say until all have answered (then true). */
 void hang_init_far(void (*ask)(int question), bool (*hear)(int question));
@@ -81,27 +82,31 @@ double hang_due(void);
 /* Look whether the job hangs, and report that once; true: the job is to be ended for it. */
 bool hang_on_time(void);
 
-/* hang_text.c: the roll-call of `n` ranks.  family: nothing else than one of them can help any, nor those of other jobs. */
+/* hang_text.c: the roll-call of `n` ranks.  family: nothing else than one of them can help any, nor those of other
+ * jobs. */
 void hang_text(FILE *out, struct hang_rank *ranks, int n, bool family);
 
 /* hang_family.c: jobs that have spawned each other. */
 void hang_family_take(pid_t mpiexec, const void *rest, size_t len);
-/* All ranks here sleep since before `looked`, and can go on by other jobs only.  True: nothing can go on in any of the jobs. */
+/* All ranks here sleep since before `looked`, and can go on by other jobs only.  True: nothing can go on in any of
+ * the jobs. */
 bool hang_family_rests(const struct hang_rank *ranks, int n, uint64_t looked);
 /* Put a question (REPORT_TOO_VALUE, REST_VALUE) to the jobs that ranks of this one have spawned: how many there are. */
 int hang_family_ask(int question);
 
-/* hang_where.c: where an address of a process lies: "file.c:12 (function)", "function+0x1c in program" or "program+0x12"; NULL:
+/* hang_where.c: where an address of a process lies: "file.c:12 (function)", "function+0x1c in program" or
+ * "program+0x12"; NULL:
  * unknown.  folder: with that of the source file.  To be freed. */
 char *hang_where(pid_t pid, uint64_t address, bool folder);
-/* The places of a rank's calls, a line each: of the first thread, and of the others; empty where it is not known.  To be freed. */
+/* The places of a rank's calls, a line each: of the first thread, and of the others; empty where it is not known.
+ * To be freed. */
 char *hang_places(pid_t pid, const struct ku_seg_call *call);
 
 /* The name of the file that is mapped at the address, without its folder; NULL: unknown.  To be freed. */
 char *hang_module(pid_t pid, uint64_t address);
 
-/* The addresses of the frames of a thread, the innermost first, which is the place itself; the others are where calls return to.  At most
- * `max` of them; 1 if the stack cannot be followed, 0 if nothing is known. */
+/* The addresses of the frames of a thread, the innermost first, which is the place itself; the others are where
+ * calls return to.  At most `max` of them; 1 if the stack cannot be followed, 0 if nothing is known. */
 struct pmi_trace;
 int hang_frames(pid_t pid, const struct pmi_trace *t, uint64_t *address, int max);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hang_elf.c: the function in which a place of an ELF file lies, by its symbol tables: what is left where there are no lines,
- * or no libdw.  Files of this machine's word size; nothing in them is trusted. */
+/* hang_elf.c: the function in which a place of an ELF file lies, by its symbol tables: what is left where there
+ * are no lines, or no libdw.  Files of this machine's word size; nothing in them is trusted. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hang_family.c: a deadlock that spans jobs, which have spawned each other.
  *
- * A job that can go on by other jobs only says so to the daemon of the job that has spawned it, together with those that it has
- * spawned itself (PMI_REST).  The first whose ranks are connected to nobody outside of its own family judges: nothing can go on if
- * all of them rest, and have been found to rest once more after all had been found so for the first time.  What was sent before the
- * first look has arrived by then, and is seen in the second one; clocks are those of one machine.  Where a look is too old, all are
- * asked to look again. */
+ * A job that can go on by other jobs only says so to the daemon of the job that has spawned it, together with
+ * those that it has spawned itself (PMI_REST).  The first whose ranks are connected to nobody outside of its own
+ * family judges: nothing can go on if all of them rest, and have been found to rest once more after all had been
+ * found so for the first time.  What was sent before the first look has arrived by then, and is seen in the second
+ * one; clocks are those of one machine.  Where a look is too old, all are asked to look again. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stddef.h>

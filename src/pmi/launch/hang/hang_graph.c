@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hang_graph.c: who waits for whom, in sentences.
  *
- * A rank that sleeps waits for one of several ranks, or for several: a receive from any source and MPI_Waitany for one of them, MPI_Waitall
- * and collective operations for all.  A rank is stuck if that cannot come to pass by what ranks that are not stuck do; who is
- * awake, has met something a moment ago, does not say what it waits for or may be helped by something else is not. */
+ * A rank that sleeps waits for one of several ranks, or for several: a receive from any source and MPI_Waitany for
+ * one of them, MPI_Waitall and collective operations for all.  A rank is stuck if that cannot come to pass by what
+ * ranks that are not stuck do; who is awake, has met something a moment ago, does not say what it waits for or may
+ * be helped by something else is not. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -217,7 +218,8 @@ static int least_of(int at)
     return least;
 }
 
-/* last[i]: where one comes from i: a rank that waits for nobody known, or the least rank of a cycle, which is marked. */
+/* last[i]: where one comes from i: a rank that waits for nobody known, or the least rank of a cycle, which is
+ * marked. */
 static void follow(int *last, unsigned char *cycle)
 {
     for (int i = 0; i < g.n; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hang_where.c: where in a program an address lies, and the frames of a thread whose registers are known.
  *
- * The process's map tells the file; libdw, if this machine has it, the line; else the file's symbols (hang_elf.c) the function.  It is loaded when first
- * needed: mpiexec starts without it. */
+ * The process's map tells the file; libdw, if this machine has it, the line; else the file's symbols (hang_elf.c)
+ * the function.  It is loaded when first needed: mpiexec starts without it. */
 #define _GNU_SOURCE
 #include "config.h"
 #include <dlfcn.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* trace.c: see trace.h.
  *
- * Shown are the place itself and the callers up to main; of this library's frames only the MPI procedure that the program has
- * called, and none of those by which libc ends a program (abort). */
+ * Shown are the place itself and the callers up to main; of this library's frames only the MPI procedure that the
+ * program has called, and none of those by which libc ends a program (abort). */
 #define _GNU_SOURCE
 #include "trace.h"
 #include <stdbool.h>

@@ -130,8 +130,8 @@ int host_main(const char *said);
 #define HOST_ARGUMENT "--node-daemon"
 #define NODE_PATIENCE 1e9 /* seconds; a node_timeout of so long is none */
 
-/* The front's signal for `mpiexec --report`, which comes with this value; otherwise it is forwarded as any other.  SIGQUIT may have been ignored
- * when mpiexec was started. */
+/* The front's signal for `mpiexec --report`, which comes with this value; otherwise it is forwarded as any other.
+ * SIGQUIT may have been ignored when mpiexec was started. */
 #define REPORT_SIGNAL SIGRTMAX
 enum { REPORT_VALUE = 0x6b65656c };
 /* The same signal from the daemon of the job that has spawned this one: what do its ranks wait for; can it go on? */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ranks.h: what a daemon knows of the job's ranks: their processes, their nodes' segments, and what it does with what they say. */
+/* ranks.h: what a daemon knows of the job's ranks: their processes, their nodes' segments, and what it does with
+ * what they say. */
 #ifndef LAUNCH_RANKS_H
 #define LAUNCH_RANKS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* spawned.h: the jobs that ranks here have spawned (MPI_Comm_spawn), each by its mpiexec, which is this process's child. */
+/* spawned.h: the jobs that ranks here have spawned (MPI_Comm_spawn), each by its mpiexec, which is this process's
+ * child. */
 #ifndef LAUNCH_SPAWNED_H
 #define LAUNCH_SPAWNED_H
 

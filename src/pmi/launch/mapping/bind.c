@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bind.c: the plan of a job: policy, machine and other jobs together.
  *
- * The default (nothing said about binding) binds only where that can do no harm: every rank, with its threads, has cores of
- * its own; no quota takes some of them away; no other job has bound its ranks there; and nobody else is running now who would
- * be shut in with a rank.  Otherwise the kernel moves the ranks about, as it knows best. */
+ * The default (nothing said about binding) binds only where that can do no harm: every rank, with its threads, has
+ * cores of its own; no quota takes some of them away; no other job has bound its ranks there; and nobody else is
+ * running now who would be shut in with a rank.  Otherwise the kernel moves the ranks about, as it knows best. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -166,8 +166,8 @@ static bool claim_tier(const struct launch *l, cpu_set_t avail, int tier, bool *
     return true;
 }
 
-/* Where other jobs leave too few cores the default binds nothing; who asked for it gets what he asked for, on those that
- * the fewest jobs have. */
+/* Where other jobs leave too few cores the default binds nothing; who asked for it gets what he asked for, on
+ * those that the fewest jobs have. */
 static void claim(const struct launch *l, const cpu_set_t *avail)
 {
     bool by_default = bind_is_default(&l->bind), possible = true;

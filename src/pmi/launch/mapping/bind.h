@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bind.h: which cores each rank of the job gets (doc/mpiexec.md, "Cores").
  *
- * The order of work: the options fill a policy (options_bind.c); the daemon makes the plan once it knows each rank's node
- * (bind.c), from the machine (topology.c), by rules that know nothing but numbers (bind_map.c), and claims the cores, so
- * that jobs side by side take different ones (bind_claim.c); it tells the plan (bind_report.c, bind_svg.c) and leaves it
- * in the nodes' segments; each rank's process is bound before it becomes the program, so that all its threads are. */
+ * The order of work: the options fill a policy (options_bind.c); the daemon makes the plan once it knows each
+ * rank's node (bind.c), from the machine (topology.c), by rules that know nothing but numbers (bind_map.c), and
+ * claims the cores, so that jobs side by side take different ones (bind_claim.c); it tells the plan
+ * (bind_report.c, bind_svg.c) and leaves it in the nodes' segments; each rank's process is bound before it becomes
+ * the program, so that all its threads are. */
 #ifndef BIND_H
 #define BIND_H
 
@@ -41,24 +42,26 @@ bool bind_is_default(const struct bind_policy *p);
 /* Add to `set` what `avail` has of the object at `level` around hardware thread `pu`. */
 void bind_widen(const struct topology *t, const cpu_set_t *avail, int pu, enum level level, cpu_set_t *set);
 
-/* bind_list.c: the cpus that `list` gives this rank; false: none, it says nothing of the rank.  The list is our own, but may have come
- * from another host: what is not understood says nothing.  Ends mpiexec if the machine has no such cores. */
+/* bind_list.c: the cpus that `list` gives this rank; false: none, it says nothing of the rank.  The list is our
+ * own, but may have come from another host: what is not understood says nothing.  Ends mpiexec if the machine has
+ * no such cores. */
 bool bind_rank_cores(const char *list, int rank, const struct topology *t, const cpu_set_t *avail,
                      cpu_set_t *cpus);
 
-/* bind_threads.c: what the `n` ranks of one node, which are seated, are told; `avail`: what they would share; `most`: cpus by the
- * quota. */
+/* bind_threads.c: what the `n` ranks of one node, which are seated, are told; `avail`: what they would share;
+ * `most`: cpus by the quota. */
 void bind_threads(const struct topology *t, const struct bind_policy *p, const cpu_set_t *avail,
                   struct seat *seats, int n, int most);
 
-/* bind_claim.c: claim these cpus for as long as this process lives.  Tier 0: nobody else has them in any tier; who shares cpus
- * with others claims them in the first tier in which nobody else does.  False: nothing is claimed, and *taken are those
- * that others hold (empty: claims are not possible here). */
+/* bind_claim.c: claim these cpus for as long as this process lives.  Tier 0: nobody else has them in any tier; who
+ * shares cpus with others claims them in the first tier in which nobody else does.  False: nothing is claimed, and
+ * *taken are those that others hold (empty: claims are not possible here). */
 enum { BIND_TIERS = 4 };
 bool bind_claim(int tier, const cpu_set_t *cpus, cpu_set_t *taken);
 
 /* bind.c */
-/* Make the plan for the nodes whose segments are mapped, and tell it as the policy asks.  Ends mpiexec with a text if the user's wish cannot be granted. */
+/* Make the plan for the nodes whose segments are mapped, and tell it as the policy asks.  Ends mpiexec with a text
+ * if the user's wish cannot be granted. */
 void bind_plan(const struct launch *l, const struct ku_segment *segments);
 /* Where the process of this rank is to be bound; NULL: it is not. */
 const cpu_set_t *bind_of(int rank);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bind_claim.c: who has bound ranks to which cpus.
  *
- * A claim is a lock on a byte (tier, cpu) of /dev/null: a file that everybody may open for writing, on which nobody else
- * locks such bytes, and which leaves nothing behind: the lock belongs to the open file and goes with the last process that
- * holds it, however that ends.  Jobs in containers with a /dev of their own do not see each other's; there the load is
- * looked at instead (bind.c). */
+ * A claim is a lock on a byte (tier, cpu) of /dev/null: a file that everybody may open for writing, on which
+ * nobody else locks such bytes, and which leaves nothing behind: the lock belongs to the open file and goes with
+ * the last process that holds it, however that ends.  Jobs in containers with a /dev of their own do not see each
+ * other's; there the load is looked at instead (bind.c). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

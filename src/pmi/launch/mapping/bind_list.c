@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bind_list.c: the cores of each rank by --rankfile, on the machine where they are: the front reads the file (cli/rankfile.c) and has
- * only looked whether it is written rightly. */
+/* bind_list.c: the cores of each rank by --rankfile, on the machine where they are: the front reads the file
+ * (cli/rankfile.c) and has only looked whether it is written rightly. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  *
  * Invariants
  *   1. No unit serves a second rank while another one of the object serves none (of the node, without ppr).
- *   2. Shares: the units of an object, in the machine's order, are cut into consecutive pieces, one a rank, in proportion to
- *      the ranks' threads; every unit belongs to one. */
+ *   2. Shares: the units of an object, in the machine's order, are cut into consecutive pieces, one a rank, in
+ *      proportion to the ranks' threads; every unit belongs to one. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,8 @@
 #include "bind.h"
 #include "pmi/launch/job/launch.h"
 
-/* From the outside in; a level that the machine does not have, or that is the same as the one around it, is left out. */
+/* From the outside in; a level that the machine does not have, or that is the same as the one around it, is left
+ * out. */
 static const enum level nest[] = { AT_MACHINE, AT_PACKAGE, AT_NUMA, AT_L3, AT_CORE, AT_HWTHREAD };
 enum { NEST = sizeof nest / sizeof *nest, PAD = 8, TITLE = 18, THREAD_W = 74, THREAD_H = 34 };
 

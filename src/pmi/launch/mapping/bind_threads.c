@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bind_threads.c: how many threads each rank is told to have, where it would count too many itself.
  *
- * OpenMP's runtimes, and the BLAS libraries that take the same variable, start as many threads as the process's mask has cpus.
- * That is right for a rank with cpus of its own.  Ranks that have the same cpus would each start threads for all of them, and
- * these spin against each other.
+ * OpenMP's runtimes, and the BLAS libraries that take the same variable, start as many threads as the process's
+ * mask has cpus. That is right for a rank with cpus of its own.  Ranks that have the same cpus would each start
+ * threads for all of them, and these spin against each other.
  *
- * Whether a rank is bound may depend on what else runs at the moment; what it is told may not: an unbound rank gets as many
- * threads as the share that it would be bound to has cpus. */
+ * Whether a rank is bound may depend on what else runs at the moment; what it is told may not: an unbound rank
+ * gets as many threads as the share that it would be bound to has cpus. */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  *
  * Two readers: the quick one takes the affinity mask, the cores and the NUMA nodes from the kernel's files (tens of
  * microseconds) and leaves out the rest; the full one is hwloc's, which takes milliseconds and also reads simulated
- * machines (HWLOC_SYNTHETIC, HWLOC_XMLFILE).  libhwloc is opened when it is first needed, not linked: its libraries alone
- * would cost each start a third of a millisecond. */
+ * machines (HWLOC_SYNTHETIC, HWLOC_XMLFILE).  libhwloc is opened when it is first needed, not linked: its
+ * libraries alone would cost each start a third of a millisecond. */
 #ifndef TOPOLOGY_H
 #define TOPOLOGY_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* found.c: see found.h.
  *
- * Ranks that say the same of a fault are told in one line, with the other reports (report.c); those that say it with other numbers
- * in it have a line of their own, up to SHOWN of them.  A rank that is late is in the summary. */
+ * Ranks that say the same of a fault are told in one line, with the other reports (report.c); those that say it
+ * with other numbers in it have a line of their own, up to SHOWN of them.  A rank that is late is in the summary. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

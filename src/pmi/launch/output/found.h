@@ -36,12 +36,12 @@ const struct found *found_all(void);
 /* What mpiexec itself has found of a rank's call, and shows in another way; place: "" if it is not known. */
 void found_own(enum ku_fault_kind kind, int rank, const char *call, const char *place, const char *text);
 
-/* No more ranks: what is to be said at the end, and the summary, where there is something to sum up.  True: the exit code is to tell of
- * errors. */
+/* No more ranks: what is to be said at the end, and the summary, where there is something to sum up.  True: the
+ * exit code is to tell of errors. */
 bool found_end(void);
 
-/* found_write.c: write the files of -check-output.  code: the job's exit code; -1: it begins.  False: one could not be written, which
- * has been said. */
+/* found_write.c: write the files of -check-output.  code: the job's exit code; -1: it begins.  False: one could
+ * not be written, which has been said. */
 bool found_write(const struct launch *l, int code);
 bool found_format(const char *suffix);
 

@@ -32,8 +32,8 @@ enum {
 static const double SILENCE = 0.05;
 /* The same if others do; and so long others' lines wait for the end of what has been passed on. */
 static const double PATIENCE = 1;
-/* Seconds until the next read after one that was early: ranks that write line by line are not interrupted, nor is mpiexec woken, for
- * each of their lines. */
+/* Seconds until the next read after one that was early: ranks that write line by line are not interrupted, nor is
+ * mpiexec woken, for each of their lines. */
 static const double GATHER = 0.001;
 
 struct stream {
@@ -281,8 +281,8 @@ static void take(struct stream *s, const char *data, size_t n)
 
 static void drain(struct dest *d);
 
-/* Is the rank's line to be continued at once?  There is more to read; or the rank wants to run, and has not had its turn since
- * we looked first. */
+/* Is the rank's line to be continued at once?  There is more to read; or the rank wants to run, and has not had
+ * its turn since we looked first. */
 static bool goes_on(struct stream *s)
 {
     struct pollfd p = { .fd = s->fd, .events = POLLIN };
@@ -305,7 +305,8 @@ static double part_due(const struct stream *s)
     return due < s->since + PATIENCE ? due : s->since + PATIENCE;
 }
 
-/* A prompt, dots that show progress: lines without an end whose ranks have been silent since are passed on, one rank's at a time. */
+/* A prompt, dots that show progress: lines without an end whose ranks have been silent since are passed on, one
+ * rank's at a time. */
 static void pass_parts(void)
 {
     double t = now();

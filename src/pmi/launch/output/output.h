@@ -26,13 +26,13 @@ bool output_direct(const struct launch *l);
 /* Prepare for the ranks' streams: their files are there when this returns.  Dies on errors. */
 void output_init(const struct launch *l);
 
-/* Before output_init: the ranks' output goes to somebody else, bytes as they come, and none at the end; as long as he has room
- * for that of all ranks' stdout (which = 0), stderr (1). */
+/* Before output_init: the ranks' output goes to somebody else, bytes as they come, and none at the end; as long as
+ * he has room for that of all ranks' stdout (which = 0), stderr (1). */
 enum { OUTPUT_CHUNK = 64 << 10 /* bytes that he is given at once, at most */ };
 void output_divert(void (*to_whom)(int rank, int which, const char *data, size_t n), bool (*room)(int which));
 
-/* The ranks' output comes from somebody else; n = 0: that was all.  Is there room for more?  Has the reader gone, so that nobody
- * wants more? */
+/* The ranks' output comes from somebody else; n = 0: that was all.  Is there room for more?  Has the reader gone,
+ * so that nobody wants more? */
 void output_take(int rank, int which, const char *data, size_t n);
 bool output_room(int which);
 bool output_gone(int which);
@@ -42,8 +42,8 @@ void output_shut(int which);
 /* Take the read end of rank's stdout (which = 0) or stderr (1); owned from here on. */
 void output_add(int rank, int which, int fd);
 
-/* For the main loop: fill up to OUTPUT_POLLS entries of `p`, wait for `ms` (-1: for ever) or less; then, after poll, move what
- * can be moved. */
+/* For the main loop: fill up to OUTPUT_POLLS entries of `p`, wait for `ms` (-1: for ever) or less; then, after
+ * poll, move what can be moved. */
 enum { OUTPUT_POLLS = 6 };
 int output_polls(struct pollfd *p);
 int output_ms(int ms);

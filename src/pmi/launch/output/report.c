@@ -8,7 +8,8 @@
 #include "output.h"
 #include "report.h"
 
-/* Texts are shown when so long no other has come, or so long after the first: where cores are few, many ranks come one by one. */
+/* Texts are shown when so long no other has come, or so long after the first: where cores are few, many ranks come
+ * one by one. */
 static const double MERGE_SECONDS = 0.05, MERGE_MOST = 0.5;
 enum { MAX_TEXTS = 256 }; /* distinct texts kept; more are shown at once */
 

@@ -15,8 +15,9 @@ enum failure_kind {
 struct launch;
 void report_init(const struct launch *l);
 
-/* Whatever is reported is kept until report_flush; what is equal of several ranks becomes one.  `after`: the rank had found
- * another gone before, so that this may be a consequence: it is shown after the causes, and not at length.
+/* Whatever is reported is kept until report_flush; what is equal of several ranks becomes one.  `after`: the rank
+ * had found another gone before, so that this may be a consequence: it is shown after the causes, and not at
+ * length.
  *
  * A rank's message (PMI_MESSAGE, PMI_ABORT). */
 void report_text(int rank, const char *text, size_t len, bool after);

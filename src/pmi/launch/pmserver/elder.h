@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* elder.h: PMIx for the ranks of a job that ranks which are served PMIx have spawned (PMIx_Spawn).
  *
- * Processes that meet must be known to one server of libpmix on their host.  So the servant of the spawning job, the elder, serves those of
- * the spawned job, too, and tells the servant of that job, the younger, what its daemon is to know.  This is the younger's side;
- * serve_pmix_spawn.c has the other.  What they say is in packets.h. */
+ * Processes that meet must be known to one server of libpmix on their host.  So the servant of the spawning job,
+ * the elder, serves those of the spawned job, too, and tells the servant of that job, the younger, what its daemon
+ * is to know.  This is the younger's side; serve_pmix_spawn.c has the other.  What they say is in packets.h. */
 #ifndef ELDER_H
 #define ELDER_H
 

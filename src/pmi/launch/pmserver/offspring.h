@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* offspring.h: jobs that ranks with another MPI's library spawn, by PMI or PMIx.  The servant starts an mpiexec for each (util/start_job.h), as
- * MPI_Comm_spawn of our library does.  For the servant's main thread alone. */
+/* offspring.h: jobs that ranks with another MPI's library spawn, by PMI or PMIx.  The servant starts an mpiexec
+ * for each (util/start_job.h), as MPI_Comm_spawn of our library does.  For the servant's main thread alone. */
 #ifndef OFFSPRING_H
 #define OFFSPRING_H
 
@@ -8,10 +8,12 @@
 #include <stddef.h>
 #include "pmi/launch/frames/frame_pack.h"
 
-/* In the environment of that mpiexec and of its daemons, not of its ranks: lines KEY=VALUE, which are in the ranks' key-value space from the
- * beginning (PMI).  It is set, if only to "", where ranks of a job that is served have spawned this one. */
+/* In the environment of that mpiexec and of its daemons, not of its ranks: lines KEY=VALUE, which are in the
+ * ranks' key-value space from the beginning (PMI).  It is set, if only to "", where ranks of a job that is served
+ * have spawned this one. */
 #define OFFSPRING_PUT "KEEL_PMI_PUT"
-/* Likewise: a descriptor that leads to the servant of the spawning job, which serves these ranks PMIx, too (elder.h). */
+/* Likewise: a descriptor that leads to the servant of the spawning job, which serves these ranks PMIx, too
+ * (elder.h). */
 #define OFFSPRING_ELDER "KEEL_PMI_ELDER"
 
 enum { OFFSPRING_MOST = 1 << 16 /* commands, words of one, keys: more are nonsense */ };

@@ -11,13 +11,13 @@
 
 enum { KEEPER = 0, MOST = 1 << 16 /* names of a job */ };
 static const double AGAIN_SECONDS = 0.02; /* until another job is looked at for names that are waited for */
-/* Names to be read once are for this job, but one that nobody has read for so long is shown to others, without what was published: who waits
- * for it in another job waits in vain, and is told so. */
+/* Names to be read once are for this job, but one that nobody has read for so long is shown to others, without
+ * what was published: who waits for it in another job waits in vain, and is told so. */
 static const double APART_SECONDS = 0.3;
 static const char apart[] = "once "; /* before such a name */
-/* Two jobs that wait for each other's names are both told.  So a job that has met such a name of another shows its own at once, publishes
- * that it has met it, and refuses its rank when the other job has met its names, too, or has ended: a job that is refused may end soon, and
- * its names with it. */
+/* Two jobs that wait for each other's names are both told.  So a job that has met such a name of another shows its
+ * own at once, publishes that it has met it, and refuses its rank when the other job has met its names, too, or
+ * has ended: a job that is refused may end soon, and its names with it. */
 static const char met[] = "met "; /* before a name that this job has met */
 static const double MET_SECONDS = 5;
 

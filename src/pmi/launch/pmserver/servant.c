@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* servant.c: see servant.h.  What it learns of the ranks goes where the daemon looks anyway: that a rank has begun, or has ended properly,
- * into its node's segment; an abort into the control pipe.  What it has to say to the servants of other hosts goes through the daemons. */
+/* servant.c: see servant.h.  What it learns of the ranks goes where the daemon looks anyway: that a rank has
+ * begun, or has ended properly, into its node's segment; an abort into the control pipe.  What it has to say to
+ * the servants of other hosts goes through the daemons. */
 #define _GNU_SOURCE
 #include "servant.h"
 #include <errno.h>
@@ -221,8 +222,8 @@ static bool hear(int rank)
 
 /* ---- what the daemon says ---- */
 
-/* The first rank that is served PMIx makes this process load libpmix; or so does another host that asks for what that has put.  NULL; or
- * why that does not work, to be freed. */
+/* The first rank that is served PMIx makes this process load libpmix; or so does another host that asks for what
+ * that has put.  NULL; or why that does not work, to be freed. */
 static char *need_pmix(void)
 {
     char *why = servant.pmix ? NULL : serve_pmix_begin();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* servant.h: the process beside the daemon, keel-pmi, which serves ranks that were linked with another MPI library: PMI-1 and PMI-2
- * (talk.h), PMIx (serve_pmix.h).  It ends with the daemon.  serve.h is the daemon's side of it. */
+/* servant.h: the process beside the daemon, keel-pmi, which serves ranks that were linked with another MPI
+ * library: PMI-1 and PMI-2 (talk.h), PMIx (serve_pmix.h).  It ends with the daemon.  serve.h is the daemon's side
+ * of it. */
 #ifndef SERVANT_H
 #define SERVANT_H
 

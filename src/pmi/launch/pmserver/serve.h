@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* serve.h: PMI-1, PMI-2 and PMIx for ranks that were linked with another MPI library, by a process beside the daemon (servant.h).  The first
- * rank that is served, or the first parcel from another host, starts it, after crew_make. */
+/* serve.h: PMI-1, PMI-2 and PMIx for ranks that were linked with another MPI library, by a process beside the
+ * daemon (servant.h).  The first rank that is served, or the first parcel from another host, starts it, after
+ * crew_make. */
 #ifndef SERVE_H
 #define SERVE_H
 
@@ -12,8 +13,8 @@
 /* What is to be this rank's PMI_FD: to be closed when the rank is started. */
 int serve_rank(int rank);
 
-/* What this rank is to have in its environment for PMIx: NAME=VALUE, NULL at the end; or NULL and why not.  To be freed, each but the list
- * itself with the first. */
+/* What this rank is to have in its environment for PMIx: NAME=VALUE, NULL at the end; or NULL and why not.  To be
+ * freed, each but the list itself with the first. */
 char **serve_environment(int rank, char **why);
 
 /* A child has ended: true if it was the servant.  told: it was to end, and nothing is said of that. */

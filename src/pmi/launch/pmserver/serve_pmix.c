@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* serve_pmix.c: see serve_pmix.h.
  *
- * libpmix talks with the ranks in a thread of its own, and calls the functions of `module` there.  What ranks wait for until it is noted (that
- * they begin, end, abort the job) is noted in that thread; all else is shifted to the main thread, through a pipe of pointers. */
+ * libpmix talks with the ranks in a thread of its own, and calls the functions of `module` there.  What ranks wait
+ * for until it is noted (that they begin, end, abort the job) is noted in that thread; all else is shifted to the
+ * main thread, through a pipe of pointers. */
 #define _GNU_SOURCE
 #include "config.h"
 #include "serve_pmix.h"
@@ -312,7 +313,8 @@ static pmix_status_t on_wanted(const pmix_proc_t *p, const pmix_info_t info[], s
     return PMIX_SUCCESS;
 }
 
-/* The other side of that.  libpmix answers when the rank has put anything; that the key is there is looked for now and then before. */
+/* The other side of that.  libpmix answers when the rank has put anything; that the key is there is looked for now
+ * and then before. */
 struct request {
     struct shifted shifted;
     struct request *next;
@@ -626,7 +628,8 @@ static pmix_status_t on_unpublish(const pmix_proc_t *p, char **keys, const pmix_
 
 /* ---- beginning ---- */
 
-/* libpmix takes as many functions as it knows.  These may be more than the one knew that this was built with: it finds NULL then. */
+/* libpmix takes as many functions as it knows.  These may be more than the one knew that this was built with: it
+ * finds NULL then. */
 static struct {
     pmix_server_module_t known;
     void *later[64];
@@ -703,14 +706,15 @@ char *serve_pmix_begin(void)
     return is_well(s) ? NULL : xformat("libpmix's server does not start: %s", lib.text(s));
 }
 
-/* More ranks than cores: Open MPI's let others run while they wait only if they are told, as its own launcher does then. */
+/* More ranks than cores: Open MPI's let others run while they wait only if they are told, as its own launcher does
+ * then. */
 static bool is_crowded(void)
 {
     return space_ranks_on(space_own(), here.me) > (int)ku_cpus();
 }
 
-/* Open MPI 4 takes PMIx for a launcher's only where it knows that one; of those that it knows this one does nothing else.  Its files of
- * shared memory are to go where they are removed. */
+/* Open MPI 4 takes PMIx for a launcher's only where it knows that one; of those that it knows this one does
+ * nothing else.  Its files of shared memory are to go where they are removed. */
 static void add_open_mpi(struct pack *p)
 {
     static const char jsm[] = "JSM_JSRUN_PORT=0", yields[] = "OMPI_MCA_mpi_yield_when_idle=1",

@@ -11,14 +11,17 @@
 /* Load libpmix and tell it the job.  NULL; or why it does not work, to be freed. */
 char *serve_pmix_begin(void);
 
-/* What this rank is to have in its environment: NAME=VALUE, each with a 0 at its end.  NULL; or why there is nothing, to be freed. */
+/* What this rank is to have in its environment: NAME=VALUE, each with a 0 at its end.  NULL; or why there is
+ * nothing, to be freed. */
 char *serve_pmix_environment(int rank, struct pack *p);
 
-/* What libpmix's thread wants is done by the main one: a descriptor that can be read when there is something; do one of these. */
+/* What libpmix's thread wants is done by the main one: a descriptor that can be read when there is something; do
+ * one of these. */
 int serve_pmix_shifts(void);
 void serve_pmix_shift(void);
 
-/* The servants of jobs that ranks have spawned by PMIx: a descriptor, the same all the time, that can be read when one has said something. */
+/* The servants of jobs that ranks have spawned by PMIx: a descriptor, the same all the time, that can be read when
+ * one has said something. */
 int serve_pmix_youngers(void);
 void serve_pmix_hear_youngers(void);
 

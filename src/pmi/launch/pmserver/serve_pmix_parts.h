@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* serve_pmix_parts.h: what the files of the PMIx server share (serve_pmix*.c): libpmix's functions, arrays of its keys and values, the
- * jobs that it knows, and the way from its thread to the main one. */
+/* serve_pmix_parts.h: what the files of the PMIx server share (serve_pmix*.c): libpmix's functions, arrays of its
+ * keys and values, the jobs that it knows, and the way from its thread to the main one. */
 #ifndef SERVE_PMIX_PARTS_H
 #define SERVE_PMIX_PARTS_H
 
@@ -39,10 +39,12 @@ extern struct pmix_functions lib;
 /* Questions to the servant of another host. */
 enum pmix_question {
     ASK_DATA =
-        NAMES_END, /* all that a rank has put: a text, its job; 4 bytes, the rank; a text: the key that is to be among it; status: libpmix's */
-    ASK_RELEASE,   /* processes that stop in PMIx_Init go on; status: 0 */
-    ASK_SPACE,     /* a job that ranks have spawned, as space_put; status: 0, or -1: there is no PMIx */
-    ASK_SPAWN,     /* spawn a job there, as offspring_pack; status: 0, and its name; or -1 */
+        /* all that a rank has put: a text, its job; 4 bytes, the rank; a text: the key that is to be among it;
+         * status: libpmix's */
+    NAMES_END,
+    ASK_RELEASE, /* processes that stop in PMIx_Init go on; status: 0 */
+    ASK_SPACE,   /* a job that ranks have spawned, as space_put; status: 0, or -1: there is no PMIx */
+    ASK_SPAWN,   /* spawn a job there, as offspring_pack; status: 0, and its name; or -1 */
 };
 
 /* ---- to the main thread ---- */
@@ -109,8 +111,8 @@ void space_proc(pmix_proc_t *p, const struct space *s, int rank);
 int space_ranks_on(const struct space *s, int host);
 
 void space_make_own(void);
-/* A job that ranks have spawned: a text, its name; the size of its universe, how many applications, the ranks of each, in 4 bytes.  NULL: it
- * is nonsense. */
+/* A job that ranks have spawned: a text, its name; the size of its universe, how many applications, the ranks of
+ * each, in 4 bytes.  NULL: it is nonsense. */
 struct space *space_get(struct unpack *u, int host);
 void space_put(struct pack *p, const struct space *s);
 /* Tell libpmix.  The ranks that are here are to be served. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* serve_pmix_query.c: see serve_pmix_parts.h: what tools and ranks may ask of the PMIx server (PMIx_Query_info), tools that connect
- * (-pmix-tools), and the release of processes that stop in PMIx_Init for a debugger or a tool.
+/* serve_pmix_query.c: see serve_pmix_parts.h: what tools and ranks may ask of the PMIx server (PMIx_Query_info),
+ * tools that connect (-pmix-tools), and the release of processes that stop in PMIx_Init for a debugger or a tool.
  *
  * libpmix calls these functions in its thread, and they answer there: what they read is settled when ranks run. */
 #define _GNU_SOURCE
@@ -316,7 +316,8 @@ bool pmix_release_asked(int from, uint32_t id, const struct unpack *u)
     return true;
 }
 
-/* Only a tool says this, or a rank of ours: both are this user's.  What this server has told its ranks itself comes here, too. */
+/* Only a tool says this, or a rank of ours: both are this user's.  What this server has told its ranks itself
+ * comes here, too. */
 pmix_status_t pmix_event(pmix_status_t code, const pmix_proc_t *source, pmix_data_range_t range,
                          pmix_info_t info[], size_t n, pmix_op_cbfunc_t done, void *arg)
 {

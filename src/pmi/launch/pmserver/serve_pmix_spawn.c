@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* serve_pmix_spawn.c: see serve_pmix_parts.h: PMIx_Spawn, and the jobs that have been spawned so, as the servant that serves their ranks sees
- * them (elder.h tells the other side).
+/* serve_pmix_spawn.c: see serve_pmix_parts.h: PMIx_Spawn, and the jobs that have been spawned so, as the servant
+ * that serves their ranks sees them (elder.h tells the other side).
  *
- * Such a job is on one host, that of the rank which asks for it, or another one of this job: then that host's servant is asked to start
- * it.  Its servant, the younger one, says what job it is; then the servants of the other hosts are told, and when
- * these have answered it gets its ranks' environments: so all know it before its ranks run. */
+ * Such a job is on one host, that of the rank which asks for it, or another one of this job: then that host's
+ * servant is asked to start it.  Its servant, the younger one, says what job it is; then the servants of the other
+ * hosts are told, and when these have answered it gets its ranks' environments: so all know it before its ranks
+ * run. */
 #define _GNU_SOURCE
 #include "config.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fences, questions and names between the servants of several hosts; and parcels that are nonsense, which must be refused, or harm nobody. */
+/* Fences, questions and names between the servants of several hosts; and parcels that are nonsense, which must be
+ * refused, or harm nobody. */
 #define _GNU_SOURCE
 #include <check.h>
 #include <errno.h>

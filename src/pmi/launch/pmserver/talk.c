@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* talk.c: see talk.h.
  *
- * Each rank begins with the line cmd=init, which says the version; version 1 goes on with lines, version 2 with frames.  All keys of the
- * job are in one space, and are there as soon as they are put; those of other hosts after the next fence. */
+ * Each rank begins with the line cmd=init, which says the version; version 1 goes on with lines, version 2 with
+ * frames.  All keys of the job are in one space, and are there as soon as they are put; those of other hosts after
+ * the next fence. */
 #include "talk.h"
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* talk.h: the answering side of PMI-1 and PMI-2 (pmi/words.h): what ranks that were linked with another MPI library ask for.  No
- * descriptors, no processes: bytes in, bytes out.  The ranks of other hosts have a process of their own there. */
+/* talk.h: the answering side of PMI-1 and PMI-2 (pmi/words.h): what ranks that were linked with another MPI
+ * library ask for.  No descriptors, no processes: bytes in, bytes out.  The ranks of other hosts have a process of
+ * their own there. */
 #ifndef TALK_H
 #define TALK_H
 
@@ -18,8 +19,9 @@ struct talk_job {
     int host; /* of the ranks that talk here, where the nodes are hosts; -1: all talk here */
     const int32_t *node_of, *section_of; /* [size] */
     uint64_t id;
-    const char *
-        put; /* keys that are there from the beginning, lines KEY=VALUE; NULL: the job has not been spawned by one that is served */
+    /* keys that are there from the beginning, lines KEY=VALUE; NULL: the job has not been spawned by one that is
+     * served */
+    const char *put;
     /* An answer for a rank; it may be the answer to what another one has said. */
     void (*send)(int rank, const char *bytes, size_t len);
     /* code: of TALK_ABORT, which ends the job. */

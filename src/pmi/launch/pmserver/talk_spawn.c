@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* talk_spawn.c: see talk_spawn.h.
  *
- * In both protocols words follow each other: a command, its arguments, its keys; "_0", "_1" and the like at the end of a name only count
- * them. */
+ * In both protocols words follow each other: a command, its arguments, its keys; "_0", "_1" and the like at the
+ * end of a name only count them. */
 #include "talk_spawn.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* regions.c: MPI and OpenMP as many programs have both: short parallel regions between short messages.
  *
  *   regions [N]
- * Nobody says how many threads there are: the runtime counts.  Rank 0 prints, for each rank, how many a region had; then
- * the sum, which is known. */
+ * Nobody says how many threads there are: the runtime counts.  Rank 0 prints, for each rank, how many a region
+ * had; then the sum, which is known. */
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>

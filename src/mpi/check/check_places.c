@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* places.c: see signatures.h.
+/* check_places.c: see signatures.h.
  *
- * A program and a library are known by what their file says of itself: the table of its segments, and the notes of the linker, among them
- * the number of the build. */
+ * A program and a library are known by what their file says of itself: the table of its segments, and the notes of
+ * the linker, among them the number of the build. */
 #define _GNU_SOURCE
 #include "config.h"
 #include <link.h>
