@@ -13,6 +13,7 @@
 #include "thread.h"
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <stdatomic.h>
 #include <string.h>
 #include "util/clock.h"
 
@@ -49,6 +50,35 @@ static bool outside(const void *frame, const char **procedure_name)
     return info.dli_fbase != here.dli_fbase && strstr(info.dli_fname, "/libmpifort_abi.") == NULL;
 }
 
+/* The same, remembered: the loader looks through all symbols of a library.  A frame of a library that has gone may be
+ * one of another: both are outside. */
+static bool outside_too(const void *frame, const char **procedure_name)
+{
+    enum { KNOWN_BITS = 10, NEXT = 16 /* rows that are looked at; if all are others', the first one goes */ };
+    static struct known {
+        const void *frame;
+        const char *name;
+        bool outside;
+    } known[(1 << KNOWN_BITS) + NEXT];
+    static atomic_bool busy;
+    struct known *first = &known[(uint64_t)(uintptr_t)frame * 0x9e3779b97f4a7c15u >> (64 - KNOWN_BITS)],
+                 *k = first;
+    if (atomic_exchange_explicit(&busy, true,
+                                 memory_order_acquire)) /* by another thread, or below in a handler */
+        return outside(frame, procedure_name);
+    while (k < first + NEXT && k->frame != NULL && k->frame != frame)
+        k++;
+    k = k < first + NEXT ? k : first;
+    if (k->frame != frame) {
+        k->outside = outside(frame, &k->name);
+        k->frame = frame;
+    }
+    bool is_outside = k->outside;
+    *procedure_name = k->name;
+    atomic_store_explicit(&busy, false, memory_order_release);
+    return is_outside;
+}
+
 /* Where the program has called this library, and the name of the procedure if its symbol tells (else
  * *procedure_name stays): the innermost frame outside, or the outermost there is; 0: none. */
 uint64_t MPID_Find_caller(const char **procedure_name)
@@ -56,7 +86,7 @@ uint64_t MPID_Find_caller(const char **procedure_name)
     void *frame[FRAMES];
     const char *name;
     int n = backtrace(frame, FRAMES), i = 1;
-    for (; i < n && !outside(frame[i], &name); i++)
+    for (; i < n && !outside_too(frame[i], &name); i++)
         if (name != NULL)
             *procedure_name = name;
     return n < 2 ? 0 : (uint64_t)(uintptr_t)frame[i < n ? i : n - 1];
