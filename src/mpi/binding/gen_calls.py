@@ -115,7 +115,7 @@ static __attribute__((noinline, section(".text.unlikely.told"))) @PROTO@
     int told_locked = @ENTER@;
     if (unlikely(!MPIR_Call_enter(&told_call, &told_procedure,
                     @TEXT@,
-                    told_arg, &MPIR_Abi_@ABI@))) {
+                    told_arg, &MPIR_Abi_@ABI@, __builtin_return_address(0)))) {
         int told_error = MPIR_Call_refuse(&told_call);
         @LEAVE@(&told_locked);
         return told_error;

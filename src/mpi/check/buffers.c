@@ -4,7 +4,10 @@
  * MPI 5.0, "Communication Initiation": from the call that begins it to the one that completes it a send's buffer
  * may be read, not written, and a receive's buffer neither.  So when a send begins its data are added up, and again
  * when it is complete: another sum tells that they were changed.  And no buffer that is written may overlap with
- * another one that is in use.  Of types with gaps only the sum is taken. */
+ * another one that is in use.  Of types with gaps only the sum is taken.
+ *
+ * Operations under way are found by their requests in a hash, and their buffers by their addresses in two trees, of
+ * those that are read and of those that are written, so that thousands of them cost little. */
 #include "config.h"
 #include "buffers.h"
 #include <stdlib.h>
@@ -26,6 +29,11 @@ struct buffer {
     const char *name;   /* of the argument */
     bool written;       /* by MPI */
     uint64_t sum;       /* of what is sent */
+    /* In the tree: a treap by `from`. */
+    struct buffer *left, *right;
+    uintptr_t most; /* the last `to` of this one and of those below */
+    uint32_t weight;
+    const struct begun *of;
 };
 
 /* A call that has begun an operation. */
@@ -37,8 +45,118 @@ struct begun {
     struct buffer buffer[BUFFERS];
 };
 
-static struct begun *all;
+static struct begun **table; /* [1 << table_bits], by request */
+static uint32_t table_bits;
+static int64_t nbegun;
+static struct buffer *in_use[2]; /* those that are read, those that are written */
 static bool wanted;
+
+/* ---- Operations under way ---- */
+
+static struct begun **bucket_of(struct begun **of, uint32_t bits, uint64_t request)
+{
+    return &of[request * 0x9e3779b97f4a7c15u >> (64 - bits)];
+}
+
+/* NULL: there is none of that request. */
+static struct begun **begun_at(uint64_t request)
+{
+    struct begun **at = table ? bucket_of(table, table_bits, request) : NULL;
+    while (at && *at && (*at)->request != request)
+        at = &(*at)->next;
+    return at && *at ? at : NULL;
+}
+
+/* Without memory the table stays as it is; false: there is none. */
+static bool table_grow(void)
+{
+    uint32_t bits = table ? table_bits + 2 : 8;
+    struct begun **more =
+        nbegun < (table ? 1 << table_bits : 0) ? NULL : calloc((size_t)1 << bits, sizeof *more);
+    if (!more)
+        return table != NULL;
+    for (uint32_t i = 0; table && i < 1u << table_bits; i++)
+        for (struct begun *o = table[i], *next; o; o = next) {
+            struct begun **at = bucket_of(more, bits, o->request);
+            next = o->next;
+            o->next = *at;
+            *at = o;
+        }
+    free(table);
+    table = more;
+    table_bits = bits;
+    return true;
+}
+
+/* ---- Their buffers ---- */
+
+static bool is_before(const struct buffer *a, const struct buffer *b)
+{
+    return a->from != b->from ? a->from < b->from : a < b;
+}
+
+static struct buffer *tree_set(struct buffer *t)
+{
+    t->most = t->to;
+    if (t->left && t->left->most > t->most)
+        t->most = t->left->most;
+    if (t->right && t->right->most > t->most)
+        t->most = t->right->most;
+    return t;
+}
+
+/* Those before b, and the others. */
+static void tree_split(struct buffer *t, const struct buffer *b, struct buffer **low, struct buffer **high)
+{
+    if (!t) {
+        *low = *high = NULL;
+    } else if (is_before(t, b)) {
+        tree_split(t->right, b, &t->right, high);
+        *low = tree_set(t);
+    } else {
+        tree_split(t->left, b, low, &t->left);
+        *high = tree_set(t);
+    }
+}
+
+static struct buffer *tree_join(struct buffer *low, struct buffer *high)
+{
+    if (!low || !high)
+        return low ? low : high;
+    if (low->weight > high->weight) {
+        low->right = tree_join(low->right, high);
+        return tree_set(low);
+    }
+    high->left = tree_join(low, high->left);
+    return tree_set(high);
+}
+
+static void tree_add(struct buffer *b)
+{
+    static uint32_t weight = 1;
+    struct buffer **tree = &in_use[b->written], *low, *high;
+    weight = weight * 1664525u + 1013904223u;
+    b->weight = weight;
+    b->left = b->right = NULL;
+    tree_split(*tree, b, &low, &high);
+    *tree = tree_join(tree_join(low, tree_set(b)), high);
+}
+
+static struct buffer *tree_without(struct buffer *t, const struct buffer *b)
+{
+    if (t == b)
+        return tree_join(t->left, t->right);
+    if (is_before(b, t))
+        t->left = tree_without(t->left, b);
+    else
+        t->right = tree_without(t->right, b);
+    return tree_set(t);
+}
+
+static void tree_remove(struct buffer *b)
+{
+    in_use[b->written] = tree_without(in_use[b->written], b);
+}
 
 /* ---- Buffers ---- */
 
@@ -120,20 +238,26 @@ static int buffers_of(const struct MPID_Call *call, struct buffer b[BUFFERS])
     return n;
 }
 
-static void look_for_overlap(const struct MPID_Call *call, const struct buffer *b)
+static void tell_overlap(const struct MPID_Call *call, const struct buffer *b, const struct buffer *u)
 {
-    for (const struct begun *o = all; o && b->from < b->to; o = o->next)
-        for (int i = 0; i < o->n; i++) {
-            const struct buffer *u = &o->buffer[i];
-            uintptr_t from = b->from > u->from ? b->from : u->from, to = b->to < u->to ? b->to : u->to;
-            if ((b->written || u->written) && from < to)
-                MPIR_Check_tell(KU_FAULT_OVERLAP, call->procedure->name, b->name, MPID_Caller(), o->caller,
-                                "bytes %lld to %lld, which it %s, are in use by %s, " MPID_PLACE
-                                ", which %s them",
-                                (long long)(from - b->from), (long long)(to - 1 - b->from),
-                                b->written ? "writes" : "reads", o->call, (unsigned long long)o->caller,
-                                u->written ? "writes" : "reads");
-        }
+    uintptr_t from = b->from > u->from ? b->from : u->from, to = b->to < u->to ? b->to : u->to;
+    MPIR_Check_tell(KU_FAULT_OVERLAP, call->procedure->name, b->name, MPIR_Call_caller(), u->of->caller,
+                    "bytes %lld to %lld, which it %s, are in use by %s, " MPID_PLACE ", which %s them",
+                    (long long)(from - b->from), (long long)(to - 1 - b->from),
+                    b->written ? "writes" : "reads", u->of->call, (unsigned long long)u->of->caller,
+                    u->written ? "writes" : "reads");
+}
+
+static void look_for_overlap(const struct MPID_Call *call, const struct buffer *b, const struct buffer *tree)
+{
+    if (!tree || tree->most <= b->from)
+        return;
+    look_for_overlap(call, b, tree->left);
+    if (tree->from >= b->to)
+        return;
+    if (tree->to > b->from)
+        tell_overlap(call, b, tree);
+    look_for_overlap(call, b, tree->right);
 }
 
 /* ---- Listening ---- */
@@ -142,10 +266,15 @@ static void entered(void *self, const struct MPID_Call *call)
 {
     struct buffer b[BUFFERS];
     (void)self;
-    if (!all || !is_message(call))
+    if (nbegun == 0 || !is_message(call))
         return;
-    for (int i = 0, n = buffers_of(call, b); i < n; i++)
-        look_for_overlap(call, &b[i]);
+    for (int i = 0, n = buffers_of(call, b); i < n; i++) {
+        if (b[i].from == b[i].to)
+            continue;
+        look_for_overlap(call, &b[i], in_use[true]);
+        if (b[i].written)
+            look_for_overlap(call, &b[i], in_use[false]);
+    }
 }
 
 /* The request that the call has made; 0: none. */
@@ -168,42 +297,49 @@ static void left(void *self, const struct MPID_Call *call, int error)
         return;
     uint64_t request = request_of(call);
     int n = request >= MPIR_PREDEFINED_MAX ? buffers_of(call, b) : 0;
-    struct begun *o = n > 0 ? malloc(sizeof *o) : NULL;
+    struct begun *o = n > 0 && table_grow() ? malloc(sizeof *o) : NULL;
     if (!o)
         return;
+    struct begun **at = bucket_of(table, table_bits, request);
     *o = (struct begun){
-        .next = all, .request = request, .caller = MPID_Caller(), .call = call->procedure->name, .n = n
+        .next = *at, .request = request, .caller = MPIR_Call_caller(), .call = call->procedure->name, .n = n
     };
     for (int i = 0; i < n; i++) {
         MPIR_Object_ref(b[i].type);
         b[i].sum = b[i].written ? 0 : sum_of(&b[i]);
+        b[i].of = o;
         o->buffer[i] = b[i];
+        if (b[i].from < b[i].to)
+            tree_add(&o->buffer[i]);
     }
-    all = o;
+    *at = o;
+    nbegun++;
 }
 
 static void drop(struct begun **at)
 {
     struct begun *o = *at;
     *at = o->next;
-    for (int i = 0; i < o->n; i++)
+    nbegun--;
+    for (int i = 0; i < o->n; i++) {
+        if (o->buffer[i].from < o->buffer[i].to)
+            tree_remove(&o->buffer[i]);
         MPIR_Datatype_release(o->buffer[i].type);
+    }
     free(o);
 }
 
 /* A request is done; MPI_Request_free tells nothing of what it stood for. */
 static void freed(void *self, const struct MPID_Object *object)
 {
-    struct begun **at = &all;
+    struct begun **at = object->kind == MPID_OBJECT_REQUEST ? begun_at(object->handle) : NULL;
     (void)self;
-    while (*at && (object->kind != MPID_OBJECT_REQUEST || (*at)->request != object->handle))
-        at = &(*at)->next;
-    if (!*at)
+    if (!at)
         return;
     const struct begun *o = *at;
     for (int i = 0; i < o->n && strcmp(object->call, "MPI_Request_free") != 0; i++) {
         const struct buffer *b = &o->buffer[i];
-        uint64_t done = !b->written && sum_of(b) != b->sum ? MPID_Caller() : 0;
+        uint64_t done = !b->written && sum_of(b) != b->sum ? MPIR_Call_caller() : 0;
         if (done)
             MPIR_Check_tell(KU_FAULT_SEND_CHANGED, o->call, b->name, o->caller, done,
                             "its %lld bytes were changed before it was complete (%s, " MPID_PLACE ")",
@@ -230,6 +366,9 @@ void MPIR_Buffers_end(void)
     if (wanted)
         MPID_Listener_remove(&listener);
     wanted = false;
-    while (all)
-        drop(&all);
+    for (uint32_t i = 0; table && i < 1u << table_bits; i++)
+        while (table[i])
+            drop(&table[i]);
+    free(table);
+    table = NULL;
 }

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "checks.h"
 #include "buffers.h"
+#include "collectives.h"
 #include "mpid.h"
 #include "signatures.h"
 #include "tell.h"
@@ -14,10 +15,12 @@ void MPIR_Check_begin(void)
         MPID_Need(MPID_NEEDS_STRICT, true);
     MPIR_Buffers_begin();
     MPIR_Signatures_begin();
+    MPIR_Collectives_begin();
 }
 
 void MPIR_Check_end(void)
 {
+    MPIR_Collectives_end();
     MPIR_Signatures_end();
     MPIR_Buffers_end();
     MPID_Need(MPID_NEEDS_STRICT, false);

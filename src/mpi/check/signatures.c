@@ -16,6 +16,7 @@
 #include "signatures.h"
 #include "tell.h"
 #include "type.h"
+#include "check_words.h"
 
 /* ---- The procedures that send: their number goes with a note, the same in each process ---- */
 
@@ -54,14 +55,9 @@ static void put_sender(FILE *out, uint32_t call)
     fprintf(out, "%s%s", senders[i < SENDERS ? i : 0], call & LARGE ? "_c" : "");
 }
 
-/* Where it has called: a place of this process, or what can be said of another program's. */
 static void put_place(FILE *out, const struct MPID_Note *note)
 {
-    uint64_t here = MPIR_Check_place_at(note->module, note->offset);
-    if (here)
-        fprintf(out, MPID_PLACE, (unsigned long long)here);
-    else
-        fprintf(out, "0x%llx of its program", (unsigned long long)note->address);
+    MPIR_Words_place(out, note->module, note->offset, note->address);
 }
 
 char *MPIR_Check_sender(const struct MPID_Note *note)
@@ -113,7 +109,7 @@ static bool side_of(const struct MPID_Call *call, bool sent, struct side *s)
         s->call = call->procedure->name;
         s->count_name = args[a->count].name;
         s->type_name = args[a->datatype].name;
-        s->caller = MPID_Caller();
+        s->caller = MPIR_Call_caller();
         return s->type != NULL;
     }
     return false;
@@ -150,17 +146,62 @@ struct known {
     uint64_t request; /* of a persistent one: the handle; 0: it is none */
     uint32_t context;
     int32_t tag, peer;
+    struct known *next_persistent; /* in the other table */
 };
 enum { BITS = 10 };
-static struct known *known[1 << BITS];
-static int64_t npersistent;
+static struct known *first_known[1 << BITS]; /* the table until it grows */
+static struct known **known = first_known;
+static uint32_t known_bits = BITS;
+static int64_t nknown;
+static struct known *persistent[1 << BITS]; /* by their handles */
+
+static struct known **known_bucket(struct known **of, uint32_t bits, uint64_t id)
+{
+    return &of[id * 0x9e3779b97f4a7c15u >> (64 - bits)];
+}
 
 static struct known **signature_find(uint64_t id)
 {
-    struct known **at = &known[id * 0x9e3779b97f4a7c15u >> (64 - BITS)];
+    struct known **at = known_bucket(known, known_bits, id);
     while (*at && (*at)->id != id)
         at = &(*at)->next;
     return at;
+}
+
+/* Without memory it stays as it is. */
+static void known_grow(void)
+{
+    uint32_t bits = known_bits + 2;
+    struct known **more = calloc((size_t)1 << bits, sizeof *more);
+    if (!more)
+        return;
+    for (uint32_t i = 0; i < 1u << known_bits; i++)
+        for (struct known *k = known[i], *next; k; k = next) {
+            struct known **at = known_bucket(more, bits, k->id);
+            next = k->next;
+            k->next = *at;
+            *at = k;
+        }
+    if (known != first_known)
+        free(known);
+    known = more;
+    known_bits = bits;
+}
+
+static struct known **persistent_at(uint64_t handle)
+{
+    struct known **at = known_bucket(persistent, BITS, handle);
+    while (*at && (*at)->request != handle)
+        at = &(*at)->next_persistent;
+    return at;
+}
+
+static void persistent_add(struct known *k, uint64_t handle)
+{
+    struct known **at = known_bucket(persistent, BITS, handle);
+    k->request = handle;
+    k->next_persistent = *at;
+    *at = k;
 }
 
 static void signature_forget(struct known **at)
@@ -169,7 +210,11 @@ static void signature_forget(struct known **at)
     if (!k)
         return;
     *at = k->next;
-    npersistent -= k->request != 0;
+    nknown--;
+    if (k->request) {
+        struct known **same = persistent_at(k->request);
+        *same = k->next_persistent;
+    }
     MPIR_Datatype_release(k->side.type);
     free(k);
 }
@@ -180,6 +225,10 @@ static struct known *signature_remember(uint64_t id, const struct side *s)
     signature_forget(at);
     if (!(k = malloc(sizeof *k)))
         return NULL;
+    if (++nknown > 1 << known_bits) {
+        known_grow();
+        at = signature_find(id);
+    }
     *k = (struct known){ .next = *at, .id = id, .side = *s };
     MPIR_Object_ref(s->type);
     *at = k;
@@ -187,29 +236,6 @@ static struct known *signature_remember(uint64_t id, const struct side *s)
 }
 
 /* ---- Telling ---- */
-
-static const char *basic_name(uint8_t basic)
-{
-    const MPIR_Datatype *t = basic ? MPIR_Datatype_predefined(basic | MPID_SIGNATURE_BASE) : NULL;
-    const char *name = t ? MPIR_Datatype_name(t) : NULL;
-    return name ? name : "?";
-}
-
-/* "100 MPI_INT", "6 numbers: MPI_INT, MPI_DOUBLE, ..." */
-static void put_signature(FILE *out, const struct MPID_Signature *s)
-{
-    int i = 0, step = MPID_Signature_numbers(s->first[0]);
-    if (s->flags & MPID_SIGNATURE_UNIFORM && step > 0) {
-        fprintf(out, "%lld %s", (long long)(s->n / step), basic_name(s->first[0]));
-        return;
-    }
-    for (; i < MPID_SIGNATURE_FIRST && s->first[i]; i += step > 0 ? step : 1) {
-        fprintf(out, "%s%s", i == 0 ? "" : ", ", basic_name(s->first[i]));
-        step = MPID_Signature_numbers(s->first[i]);
-    }
-    if (i < s->n)
-        fputs(", ...", out);
-}
 
 static void put_whose(FILE *out, const struct MPID_Match *m)
 {
@@ -223,7 +249,7 @@ static void put_whose(FILE *out, const struct MPID_Match *m)
 static void put_sent(FILE *out, const struct MPID_Note *note, const struct MPID_Signature *sent)
 {
     fputs(": ", out);
-    put_signature(out, sent);
+    MPIR_Words_signature(out, sent);
     fputs(" by ", out);
     put_sender(out, note->call);
     fputs(", ", out);
@@ -237,72 +263,51 @@ static struct MPID_Signature signature_in(const struct MPID_Note *note)
     return s;
 }
 
-/* What is wrong is written to `out`, then told. */
-struct words {
-    FILE *out;
-    char *text;
-    size_t bytes;
-};
-
-static bool words_begin(struct words *w)
-{
-    w->text = NULL;
-    w->out = open_memstream(&w->text, &w->bytes);
-    return w->out != NULL;
-}
-
-static void words_tell(struct words *w, enum ku_fault_kind kind, const struct side *r, const char *argument,
-                       const struct MPID_Note *note)
-{
-    if (fclose(w->out) == 0)
-        MPIR_Check_tell(kind, r->call, argument, r->caller, MPIR_Check_place_at(note->module, note->offset),
-                        "%s", w->text);
-    free(w->text);
-}
-
 static void tell_differ(const struct MPID_Match *m, const struct side *r, const struct MPID_Signature *sent,
                         const struct MPID_Signature *mine)
 {
     int at = MPID_Signature_differ(sent->first, mine->first);
-    struct words w;
-    if (!words_begin(&w))
+    struct MPIR_Words w;
+    if (!MPIR_Words_begin(&w))
         return;
     FILE *out = w.out;
     fputs("receives ", out);
     if (at >= 0) {
-        fprintf(out, "%s (element %d)", basic_name(mine->first[at]), at);
+        fprintf(out, "%s (element %d)", MPIR_Words_basic(mine->first[at]), at);
         fputs(" where ", out);
         put_whose(out, m);
-        fprintf(out, " sends %s", basic_name(sent->first[at]));
+        fprintf(out, " sends %s", MPIR_Words_basic(sent->first[at]));
     } else {
-        put_signature(out, mine);
+        MPIR_Words_signature(out, mine);
         fputs(" where ", out);
         put_whose(out, m);
         fputs(" sends other types", out);
     }
     put_sent(out, m->note, sent);
-    words_tell(&w, KU_FAULT_TYPES, r, r->type_name, m->note);
+    MPIR_Words_tell(&w, KU_FAULT_TYPES, r->call, r->type_name, r->caller,
+                    MPIR_Check_place_at(m->note->module, m->note->offset));
 }
 
 static void tell_long(const struct MPID_Match *m, const struct side *r, const struct MPID_Signature *sent,
                       int64_t room)
 {
     struct MPID_Signature mine;
-    struct words w;
-    if (!words_begin(&w))
+    struct MPIR_Words w;
+    if (!MPIR_Words_begin(&w))
         return;
     FILE *out = w.out;
     MPID_Signature_of(&r->type->adi, r->count, INT64_MAX, &mine);
     fprintf(out, "receives at most %lld bytes (", (long long)room);
     if (room > 0)
-        put_signature(out, &mine);
+        MPIR_Words_signature(out, &mine);
     else
         fputs("nothing", out);
     fputs(") where ", out);
     put_whose(out, m);
     fprintf(out, " sends %lld", (long long)m->bytes);
     put_sent(out, m->note, sent);
-    words_tell(&w, KU_FAULT_TOO_LONG, r, r->count_name, m->note);
+    MPIR_Words_tell(&w, KU_FAULT_TOO_LONG, r->call, r->count_name, r->caller,
+                    MPIR_Check_place_at(m->note->module, m->note->offset));
 }
 
 /* ---- Listening ---- */
@@ -328,8 +333,7 @@ static void signature_made(const struct MPID_Call *call)
     struct known *k = signature_remember((uintptr_t)r, &s);
     if (!k)
         return;
-    npersistent++;
-    k->request = handle;
+    persistent_add(k, handle);
     k->context = r->context_id;
     k->tag = r->tag;
     k->peer = r->peer;
@@ -346,12 +350,9 @@ static void signature_left(void *self, const struct MPID_Call *call, int error)
 static void signature_freed(void *self, const struct MPID_Object *object)
 {
     (void)self;
-    for (int i = 0; i < 1 << BITS && npersistent > 0 && object->kind == MPID_OBJECT_REQUEST; i++)
-        for (struct known **at = &known[i]; *at; at = &(*at)->next)
-            if ((*at)->request == object->handle) {
-                signature_forget(at);
-                return;
-            }
+    struct known **at = object->kind == MPID_OBJECT_REQUEST ? persistent_at(object->handle) : NULL;
+    if (at && *at)
+        signature_forget(signature_find((*at)->id));
 }
 
 /* A buffered one sends with a request of the library: the only one like it among those that the call starts. */
@@ -466,7 +467,11 @@ void MPIR_Signatures_end(void)
     if (wanted)
         MPID_Listener_remove(&listener);
     wanted = false;
-    for (int i = 0; i < 1 << BITS; i++)
+    for (uint32_t i = 0; i < 1u << known_bits; i++)
         while (known[i])
             signature_forget(&known[i]);
+    if (known != first_known)
+        free(known);
+    known = first_known;
+    known_bits = BITS;
 }

@@ -106,6 +106,8 @@ int MPIR_Context_agree(struct context_vote *v, const struct party *p, const stru
  * by swap (0, or an error class). */
 int MPIR_Context_pair(int (*swap)(void *arg, uint64_t mine, uint64_t *theirs), void *arg,
                       uint32_t context[2]);
+/* How many communicators have had the id before the one that has just been agreed on; the same in all processes. */
+uint32_t MPIR_Context_use(uint32_t context);
 /* Before the first vote of a job. */
 void MPIR_Context_reset(void);
 

@@ -198,6 +198,7 @@ void MPIR_Comm_discard(MPIR_Comm *c)
 static int comm_start(MPIR_Comm *parent, MPIR_Comm *c, uint32_t context)
 {
     c->adi.context_id = context;
+    c->context_use = MPIR_Context_use(context);
     return MPID_CommInit(&parent->adi, &c->adi);
 }
 

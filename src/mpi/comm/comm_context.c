@@ -87,6 +87,13 @@ static void comm_context_fail(struct context_vote *v, int err)
     v->words_of_err = *ku_err_last();
 }
 
+/* What was agreed on lies less than a lap before `next`. */
+uint32_t MPIR_Context_use(uint32_t context)
+{
+    uint64_t first = context / MPID_CONTEXT_IDS - STEP_FIRST;
+    return next > first ? (uint32_t)((next - 1 - first) / lap) : 0;
+}
+
 /* Propose this step or the first free one after it. */
 static void propose(struct context_vote *v, uint64_t step)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "callback.h"
+#include "checks.h"
 #include "comm.h"
 #include "env.h"
 #include "mpi_err.h"
@@ -181,6 +182,8 @@ static void tell_checks(const char *function, int code, const char *text, bool e
                                                            : KU_FAULT_RETURNED;
     if (!MPIR_Check_wants(kind) || code == MPI_ERR_PROC_ABORTED)
         return;
+    if (ends)
+        MPIR_Check_before_end(function);
     if (ends)
         MPIR_Check_note_fatal(kind, function, NULL, MPID_Caller(), text);
     else

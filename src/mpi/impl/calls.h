@@ -16,7 +16,8 @@ struct MPIR_Call {
     uint64_t *
         before; /* the handles that the call may change: their values when it began, in the order of the arguments */
     uint64_t small[64];
-    bool left; /* what it writes is there */
+    bool left;         /* what it writes is there */
+    const void *outer; /* where the call was made in which this one is */
     /* Its buffers in other memory than the host's (src/mpi/memory): those that it brings, those of the requests that it
      * gets, the window that it uses, makes, or synchronizes. */
     int refused; /* an error class: it cannot be made */
@@ -55,12 +56,17 @@ int MPIR_Call_use(const struct MPID_Call *call, int arg);
 const struct MPIR_Comm *MPIR_Call_comm(const struct MPID_Call *call);
 
 /* A call begins, with the library's lock where there is one.  *procedure: NULL until the first call, then its
- * description, which `text` holds.  False: it cannot be made, and returns what MPIR_Call_refuse does. */
+ * description, which `text` holds.  from: where the call returns to.  False: it cannot be made, and returns what
+ * MPIR_Call_refuse does. */
 bool MPIR_Call_enter(struct MPIR_Call *c, const struct MPID_Procedure **procedure, const char *text,
-                     const void *const *arg, const struct MPIR_Abi *abi);
+                     const void *const *arg, const struct MPIR_Abi *abi, const void *from);
 /* Returns what the call is to return. */
 int MPIR_Call_leave(struct MPIR_Call *c, int error);
 int MPIR_Call_refuse(struct MPIR_Call *c);
+
+/* Where the program has made the call that this thread is in, as MPID_Caller tells it, for those that ask in each
+ * call: the stack is looked at only where something lies between the program and the library. */
+uint64_t MPIR_Call_caller(void);
 
 /* The next call of this thread is the one that has just been told. */
 extern _Thread_local bool MPIR_Call_pass __attribute__((tls_model("initial-exec"), visibility("hidden")));

@@ -8,6 +8,9 @@
 void MPIR_Check_begin(void);
 void MPIR_Check_end(void);
 
+/* An error of the call is about to end the job: what other ranks say of it is looked at first. */
+void MPIR_Check_before_end(const char *call);
+
 /* Of a message: " (MPI_Send, file.c:9 (main))", the call that has sent it and its place, as its sender has said
  * (mpid_listen.h); to be freed.  NULL: without memory. */
 struct MPID_Note;

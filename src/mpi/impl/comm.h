@@ -57,9 +57,10 @@ typedef struct MPIR_Comm {
      * `local`, an intracommunicator that no program sees, whose contexts are all the library's. */
     MPIR_Group *remote_group;
     struct MPIR_Comm *local;
-    char name[128];      /* MPI_MAX_OBJECT_NAME */
-    uint32_t coll_seq;   /* collectives started: the tag of the next one's messages */
-    uint32_t coll_roots; /* of the broadcasts that were, as a few bits (src/mpi/coll/differ.c) */
+    char name[128];       /* MPI_MAX_OBJECT_NAME */
+    uint32_t context_use; /* how often its context id was another's before; the same in all members */
+    uint32_t coll_seq;    /* collectives started: the tag of the next one's messages */
+    uint32_t coll_roots;  /* of the broadcasts that were, as a few bits (src/mpi/coll/differ.c) */
     struct {
         int32_t member; /* one whose present call is another one, by its rank and 1; 0: none is known */
         uint64_t words;

@@ -29,6 +29,9 @@ _Static_assert((int)MPID_OBJECT_COMM == MPIR_KIND_COMM && (int)MPID_OBJECT_SESSI
 
 _Thread_local bool MPIR_Call_pass;
 static _Thread_local int depth __attribute__((tls_model("initial-exec")));
+/* Of the innermost call: where it returns to, and as that is told (0: nobody has asked). */
+static _Thread_local const void *call_from __attribute__((tls_model("initial-exec")));
+static _Thread_local uint64_t call_place __attribute__((tls_model("initial-exec")));
 static uint64_t ids;
 static uint32_t numbers;
 
@@ -292,7 +295,7 @@ static int text_of(const struct MPID_Call *call, int arg, char *text, size_t siz
 static int calls_place(const struct MPID_Call *call, char *text, size_t size)
 {
     (void)call;
-    return snprintf(text, size, MPID_PLACE, (unsigned long long)MPID_Caller());
+    return snprintf(text, size, MPID_PLACE, (unsigned long long)MPIR_Call_caller());
 }
 
 const struct MPID_Listen_host MPIR_Call_host = {
@@ -371,7 +374,7 @@ static void tell_objects(struct MPIR_Call *c, int error)
 /* ---- Calls ---- */
 
 bool MPIR_Call_enter(struct MPIR_Call *c, const struct MPID_Procedure **procedure, const char *text,
-                     const void *const *arg, const struct MPIR_Abi *abi)
+                     const void *const *arg, const struct MPIR_Abi *abi, const void *from)
 {
     if (__builtin_expect(!*procedure, 0))
         *procedure = read_procedure(text);
@@ -379,6 +382,9 @@ bool MPIR_Call_enter(struct MPIR_Call *c, const struct MPID_Procedure **procedur
     c->abi = abi;
     c->left = false;
     c->before = NULL;
+    c->outer = call_from;
+    call_from = from;
+    call_place = 0;
     c->refused = 0;
     c->stages = false;
     if (!*procedure)
@@ -438,11 +444,17 @@ int MPIR_Call_refuse(struct MPIR_Call *c)
     return MPIR_Call_leave(c, calls_fail(c, c->refused));
 }
 
-int MPIR_Call_leave(struct MPIR_Call *c, int error)
+uint64_t MPIR_Call_caller(void)
 {
-    depth--;
-    if (!c->told.procedure)
-        return error;
+    if (call_place == 0 && call_from)
+        call_place = MPID_Caller_at(call_from);
+    if (call_place == 0)
+        call_place = MPID_Caller();
+    return call_place;
+}
+
+static int calls_left(struct MPIR_Call *c, int error)
+{
     c->left = true;
     if (MPID_Needs() & MPID_NEEDS_DEVICE_MEMORY && c->stages) {
         int staged = MPIR_Stage_leave(c, error);
@@ -455,5 +467,15 @@ int MPIR_Call_leave(struct MPIR_Call *c, int error)
     for (int i = 0; i < MPID_Listeners.n; i++)
         if (MPID_Listeners.at[i]->call_left)
             MPID_Listeners.at[i]->call_left(MPID_Listeners.at[i]->self, &c->told, error);
+    return error;
+}
+
+int MPIR_Call_leave(struct MPIR_Call *c, int error)
+{
+    depth--;
+    if (c->told.procedure)
+        error = calls_left(c, error);
+    call_from = c->outer;
+    call_place = 0;
     return error;
 }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "calls.h"
 #include "checks.h"
 #include "comm.h"
 #include "mpid_listen.h"
@@ -62,7 +63,7 @@ static void leaks_made(void *self, const struct MPID_Object *object)
         memset(more + of->room, 0, (room - of->room) * sizeof *more);
         *of = (struct notes){ more, room };
     }
-    of->note[o->index] = (struct note){ object->call, MPID_Caller(), o->gen };
+    of->note[o->index] = (struct note){ object->call, MPIR_Call_caller(), o->gen };
 }
 
 static const struct MPID_Listener listener = { .version = MPID_LISTEN_VERSION,

@@ -482,6 +482,8 @@ dev_status MPID_Note_send(struct peer *p,
                           struct MPIR_HANDLE *r); /* DEV_AGAIN: it has not gone; else no REQ_NOTED */
 void MPID_Note_self(struct MPIR_HANDLE *r);       /* to this process */
 void MPID_Note_in(const struct dev_head *h, const void *body);
+void MPID_Note_alone_in(const struct dev_head *h, const void *body); /* of no message */
+void MPID_Tell_noted(const struct MPID_Noted *noted);
 void MPID_Note_keep(const struct umsg *m,
                     uint32_t context); /* of a message that has just come, and is kept */
 const struct MPID_Note *MPID_Note_beside(const struct umsg *m); /* that of a kept message; NULL: none */

@@ -247,6 +247,9 @@ static void odd_in(int32_t peer, const struct dev_head *h, const void *body, siz
     case PKT_NOTE:
         MPID_Note_in(h, body);
         break;
+    case PKT_NOTE_ALONE:
+        MPID_Note_alone_in(h, body);
+        break;
     default:
         MPID_Mem_packet(peer, h, body, len);
     }
@@ -256,7 +259,7 @@ void MPID_Deliver(void *arg, int32_t peer, const struct dev_head *h, const void 
 {
     const char *wrong = pkt_check(h, body, len);
     (void)arg;
-    if (unlikely(peer < 0 && h->kind != PKT_SHORT && h->kind != PKT_NOTE))
+    if (unlikely(peer < 0 && h->kind != PKT_SHORT && h->kind != PKT_NOTE && h->kind != PKT_NOTE_ALONE))
         wrong = "one whose sender is not known";
     if (unlikely(wrong != NULL))
         MPID_Broken("a packet came that no Keel process sends: %s (kind %d, %zu bytes)", wrong, (int)h->kind,

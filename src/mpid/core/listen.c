@@ -72,11 +72,11 @@ void MPID_Listener_remove(const struct MPID_Listener *l)
         if (MPID_Listeners.at[i_]->function != NULL) \
     MPID_Listeners.at[i_]->function(MPID_Listeners.at[i_]->self, ##__VA_ARGS__)
 
-static const char *const kind_name[] = { "?",       "SHORT",      "EAGER", "RTS",  "CTS",     "DATA",
-                                         "CANCEL",  "CANCEL_ACK", "XOFF",  "XON",  "SYNC",    "SHARE",
-                                         "SHARED",  "START",      "PUT",   "GET",  "GOT",     "ATOMIC",
-                                         "FLUSH",   "MEM_ACK",    "WATCH", "DIED", "RTS_KEY", "BYE",
-                                         "CTS_KEY", "REFUSED",    "NOTE" };
+static const char *const kind_name[] = { "?",       "SHORT",      "EAGER", "RTS",       "CTS",     "DATA",
+                                         "CANCEL",  "CANCEL_ACK", "XOFF",  "XON",       "SYNC",    "SHARE",
+                                         "SHARED",  "START",      "PUT",   "GET",       "GOT",     "ATOMIC",
+                                         "FLUSH",   "MEM_ACK",    "WATCH", "DIED",      "RTS_KEY", "BYE",
+                                         "CTS_KEY", "REFUSED",    "NOTE",  "NOTE_ALONE" };
 _Static_assert(sizeof kind_name / sizeof *kind_name == PKT_KINDS, "each kind has a name");
 
 void MPID_Tell_packet(char direction, int32_t grank, const struct dev_head *h, size_t len)
@@ -104,6 +104,11 @@ void MPID_Tell_matched(const struct MPIR_HANDLE *receive, int32_t source, int32_
                                   .transfer = (uintptr_t)receive,
                                   .note = noted ? &note : NULL };
     TELL(matched, &m);
+}
+
+void MPID_Tell_noted(const struct MPID_Noted *noted)
+{
+    TELL(noted, noted);
 }
 
 static struct MPID_Transfer transfer_of(const struct MPIR_HANDLE *r)

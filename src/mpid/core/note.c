@@ -133,7 +133,7 @@ void MPID_Note_end(const struct MPIR_HANDLE *r)
     notes_take(&waiting, (uintptr_t)r, &tag, &note);
 }
 
-static void notes_make(struct pkt *p, uint32_t context, int32_t tag, int32_t source,
+static void notes_make(struct pkt *p, enum pkt_kind kind, uint32_t context, int32_t tag, int32_t source,
                        const struct MPID_Note *n)
 {
     struct pkt_note b = { .digest = n->digest,
@@ -145,7 +145,7 @@ static void notes_make(struct pkt *p, uint32_t context, int32_t tag, int32_t sou
                           .flags = n->flags,
                           .what = n->what };
     memcpy(b.first, n->first, sizeof b.first);
-    pkt_note_prepare(p, context, tag, source, &b);
+    pkt_note_prepare(p, kind, context, tag, source, &b);
 }
 
 dev_status MPID_Note_send(struct peer *p, struct MPIR_HANDLE *r)
@@ -154,7 +154,7 @@ dev_status MPID_Note_send(struct peer *p, struct MPIR_HANDLE *r)
     struct pkt k;
     dev_status s = DEV_OK;
     if (at != NULL) {
-        notes_make(&k, r->context_id, r->tag, r->rank, &(*at)->note);
+        notes_make(&k, PKT_NOTE, r->context_id, r->tag, r->rank, &(*at)->note);
         s = MPID_Peer_control(p, &k);
         if (s == DEV_AGAIN)
             return s;
@@ -175,7 +175,7 @@ void MPID_Note_self(struct MPIR_HANDLE *r)
     r->state &= ~(uint32_t)REQ_NOTED;
 }
 
-void MPID_Note_in(const struct dev_head *h, const void *body)
+static struct MPID_Note note_of(const void *body)
 {
     struct pkt_note b = pkt_note_of(body);
     struct MPID_Note n = { .digest = b.digest,
@@ -187,6 +187,12 @@ void MPID_Note_in(const struct dev_head *h, const void *body)
                            .flags = b.flags,
                            .what = b.what };
     memcpy(n.first, b.first, sizeof n.first);
+    return n;
+}
+
+void MPID_Note_in(const struct dev_head *h, const void *body)
+{
+    struct MPID_Note n = note_of(body);
     if (needs_some(MPID_NEEDS_OBSERVERS)) /* else nobody takes it out again */
         notes_put(&come, sender_key(h->context, (int32_t)h->source), (int32_t)h->tag, &n);
 }
@@ -217,4 +223,29 @@ bool MPID_Note_take(uint32_t context, int32_t source, int32_t tag, const struct 
                     struct MPID_Note *note)
 {
     return m != NULL ? notes_take(&kept, (uintptr_t)m, &tag, note) : just_come(context, source, tag, note);
+}
+
+/* ---- Of no message ---- */
+
+void MPID_Note_alone_in(const struct dev_head *h, const void *body)
+{
+    const struct MPID_Note n = note_of(body);
+    MPID_Tell_noted(&(const struct MPID_Noted){ h->context, (int32_t)h->source, (int32_t)h->tag, &n });
+}
+
+void MPID_Note_alone(int32_t grank, const struct MPID_Noted *noted)
+{
+    struct ku_err words = *ku_err_last();
+    struct pkt k;
+    int err = 0;
+    if (grank == MPID_core.rank) {
+        MPID_Tell_noted(noted);
+        return;
+    }
+    struct peer *p = peer_gone(grank) ? NULL : peer_get(grank, &err);
+    if (p != NULL && !p->gone) {
+        notes_make(&k, PKT_NOTE_ALONE, noted->context, noted->tag, noted->source, noted->note);
+        MPID_Rndv_control(p, &k);
+    }
+    *ku_err_last() = words;
 }

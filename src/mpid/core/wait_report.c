@@ -111,6 +111,12 @@ uint64_t MPID_Caller(void)
     return MPID_Find_caller(&name);
 }
 
+uint64_t MPID_Caller_at(const void *frame)
+{
+    const char *name;
+    return outside_too(frame, &name) ? (uint64_t)(uintptr_t)frame : 0;
+}
+
 static void describe_comm(struct ku_seg_op *op, const struct MPIR_COMMUNICATOR *comm, uint32_t context_id)
 {
     const char *name = NULL;

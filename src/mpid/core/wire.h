@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wire.h: the packets that cores exchange: version 5 of the wire format (doc/wire.md says the same in words, and
+/* wire.h: the packets that cores exchange: version 6 of the wire format (doc/wire.md says the same in words, and
  * wire_test compares the two).
  *
  * Every packet is a struct dev_head and a body.  A body's numbers are little-endian, whatever the machine; the
@@ -14,7 +14,7 @@
 #include "device.h"
 
 enum {
-    PKT_VERSION = 5,
+    PKT_VERSION = 6,
     PKT_SHORT_MAX = 48,  /* bytes of payload in a SHORT packet */
     PKT_INLINE_MAX = 24, /* bytes of payload in an RTS packet */
 };
@@ -51,6 +51,7 @@ enum pkt_kind {
      * pkt_refused, words */
     PKT_REFUSED,
     PKT_NOTE, /* what listeners are told of the next message: context, tag, source of that; struct pkt_note (note.c) */
+    PKT_NOTE_ALONE, /* what listeners tell each other of no message: context, tag, source: theirs; struct pkt_note */
     PKT_KINDS
 };
 
@@ -482,12 +483,12 @@ static inline struct pkt_note pkt_note_le(const struct pkt_note *b)
     memcpy(n.first, b->first, sizeof n.first);
     return n;
 }
-static inline void pkt_note_prepare(struct pkt *p, uint32_t context, int tag, int source,
+static inline void pkt_note_prepare(struct pkt *p, enum pkt_kind kind, uint32_t context, int tag, int source,
                                     const struct pkt_note *note)
 {
     struct pkt_note b = pkt_note_le(note);
     _Static_assert(sizeof b == PKT_SHORT_MAX, "note");
-    p->head = pkt_head(PKT_NOTE, sizeof b, context, (uint32_t)tag, (uint32_t)source);
+    p->head = pkt_head(kind, sizeof b, context, (uint32_t)tag, (uint32_t)source);
     memcpy(p->body, &b, sizeof b);
 }
 static inline struct pkt_note pkt_note_of(const void *body)
@@ -606,6 +607,7 @@ static inline const char *pkt_check(const struct dev_head *h, const void *body, 
     case PKT_REFUSED:
         return pkt_check_refused(body, len);
     case PKT_NOTE:
+    case PKT_NOTE_ALONE:
         return len == sizeof(struct pkt_note) ? NULL : "a NOTE of wrong length";
     case PKT_DIED:
         return h->tag <= INT32_MAX ? NULL : "a rank out of range";

@@ -62,7 +62,8 @@ static const struct {
               { "CTS_KEY", PKT_CTS_KEY },
               { "BYE", PKT_BYE },
               { "REFUSED", PKT_REFUSED },
-              { "NOTE", PKT_NOTE } };
+              { "NOTE", PKT_NOTE },
+              { "NOTE_ALONE", PKT_NOTE_ALONE } };
 
 static char *document(void)
 {
@@ -164,7 +165,9 @@ START_TEST(what_is_made_is_taken)
         ck_assert(pkt_refused_of(p.body).error == 4 && pkt_refused_of(p.body).flags == 3);
         ck_assert(p.head.len == 8 + n && memcmp(p.body + 8, words, n) == 0);
     }
-    pkt_note_prepare(&p, 1, 2, 3, &(struct pkt_note){ .numbers = 1 });
+    pkt_note_prepare(&p, PKT_NOTE, 1, 2, 3, &(struct pkt_note){ .numbers = 1 });
+    ck_assert_ptr_null(pkt_check(&p.head, p.body, p.head.len));
+    pkt_note_prepare(&p, PKT_NOTE_ALONE, 1, 2, 3, &(struct pkt_note){ .numbers = 1 });
     ck_assert_ptr_null(pkt_check(&p.head, p.body, p.head.len));
     p.head = pkt_signal_prepare(PKT_SYNC, 31);
     ck_assert_ptr_null(pkt_check(&p.head, p.body, 0));
@@ -233,8 +236,10 @@ START_TEST(what_is_wrong_is_refused)
     refused(&p, 8, "a REFUSED without an error");
     pkt_refused_prepare(&p, 1, 2, 3, 4, 4, "", 0);
     refused(&p, 8, "a REFUSED with a flag that does not exist");
-    pkt_note_prepare(&p, 1, 2, 3, &(struct pkt_note){ .numbers = 1 });
+    pkt_note_prepare(&p, PKT_NOTE, 1, 2, 3, &(struct pkt_note){ .numbers = 1 });
     refused(&p, 47, "a NOTE too short");
+    pkt_note_prepare(&p, PKT_NOTE_ALONE, 1, 2, 3, &(struct pkt_note){ .numbers = 1 });
+    refused(&p, 47, "a NOTE_ALONE too short");
     pkt_mem_ack_prepare(&p, op, 0, 0);
     refused(&p, 23, "a MEM_ACK too short");
     p.head.kind = 0;
@@ -376,7 +381,7 @@ START_TEST(a_note_is_these_bytes)
                           0x9192,
                           { 1, 2, 3, 4, 5, 6, 7, 8 } };
     struct pkt p;
-    pkt_note_prepare(&p, 7, 8, 9, &n);
+    pkt_note_prepare(&p, PKT_NOTE, 7, 8, 9, &n);
     ck_assert_uint_eq(p.head.len, sizeof bytes);
     golden("NOTE", p.body, bytes, "8884442211111111");
     struct pkt_note back = pkt_note_of(p.body);

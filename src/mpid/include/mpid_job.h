@@ -132,6 +132,8 @@ void MPID_Message_fault(const struct ku_fault *fault);
 void MPID_Fault_times(uint32_t number, int64_t times);
 /* Where the program has called this library: the address to which the procedure returns; 0: not known. */
 uint64_t MPID_Caller(void);
+/* The same where the library's procedure returns to `frame`; 0: that is the library, or a binding of it. */
+uint64_t MPID_Caller_at(const void *frame);
 /* And which procedure of MPI, if its symbol tells; else *procedure_name stays. */
 uint64_t MPID_Find_caller(const char **procedure_name);
 

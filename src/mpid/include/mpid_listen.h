@@ -139,6 +139,13 @@ struct MPID_Match {
     const struct MPID_Note *note; /* NULL: none has come */
 };
 
+/* A note that was sent alone (MPID_Note_alone): the numbers beside it are the listener's own, too. */
+struct MPID_Noted {
+    uint32_t context;
+    int32_t source, tag;
+    const struct MPID_Note *note;
+};
+
 struct MPID_Packet {
     char direction;   /* '>' to the peer, '<' from it */
     int32_t peer;     /* of the job's ranks; -1: not known */
@@ -183,6 +190,7 @@ struct MPID_Listener {
     /* A message is about to begin: what its receiver's listeners are to be told of it; 0: nothing.  Of the first
      * listener that says something. */
     int (*note)(void *self, const struct MPID_Transfer *transfer, struct MPID_Note *note);
+    void (*noted)(void *self, const struct MPID_Noted *noted);
 };
 
 /* What the library does for a plug-in, which need not be linked with it. */

@@ -51,6 +51,10 @@ int MPID_Listener_add(const struct MPID_Listener *listener);
 void MPID_Listener_remove(const struct MPID_Listener *listener);
 void MPID_Listeners_tune(void); /* what `hears` says of events has changed */
 void MPID_Listeners_left(void); /* a call is left, and so is the wait in it */
+/* Tell the listeners of a process (`noted`), here or elsewhere, without waiting for anything; a process that has gone
+ * is told nothing. */
+struct MPID_Noted;
+void MPID_Note_alone(int32_t grank, const struct MPID_Noted *noted);
 
 /* ---- Threads (6.3) --------------------------------------------------------------------------
  *
