@@ -313,12 +313,14 @@ int MPIR_front_check_apart(const void *buf, const struct front_data *in, const s
 void *MPIR_front_stand_in(struct front_mute *m, int i, const struct front_data *data)
 {
     int64_t low = 0, high = 0;
+    int64_t before = 0; /* elements of the blocks before: without displacements they lie one after another */
     for (int64_t k = 0; k < data->n; k++) {
         MPIR_Datatype *type;
         int64_t count, at = block_of(data, data->counts.p ? k : 0, &type, &count);
         if (!type || count <= 0)
             continue;
-        at += data->counts.p ? 0 : k * count * type->adi.extent;
+        at += data->displs.p ? 0 : before * type->adi.extent;
+        before += count;
         int64_t last = at + (count - 1) * type->adi.extent, first = at < last ? at : last;
         int64_t end = (at > last ? at : last) + type->adi.true_lb + type->adi.true_extent;
         low = first + type->adi.true_lb < low ? first + type->adi.true_lb : low;

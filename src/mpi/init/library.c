@@ -47,17 +47,24 @@ extern char __libc_single_threaded __attribute__((weak));
 
 enum { DOWN, UP, RESTING };
 
+/* The levels' values lie far apart: an array by value would be four pages of each rank. */
+#define LEVEL_ROW(level) ((level) / MPI_THREAD_FUNNELED)
+enum { LEVELS = LEVEL_ROW(MPI_THREAD_MULTIPLE) + 1 };
+_Static_assert(MPI_THREAD_SINGLE == 0 && MPI_THREAD_SERIALIZED % MPI_THREAD_FUNNELED == 0 &&
+                   MPI_THREAD_MULTIPLE % MPI_THREAD_FUNNELED == 0,
+               "each level has a row of its own");
+
 /* Sessions and the world model come and go in any threads (12.3.1): one at a time. */
 static struct ku_lock lock = KU_LOCK(KU_LOCK_INIT);
 static struct {
     int adi, users;
-    int levels[MPI_THREAD_MULTIPLE + 1]; /* users by their level of thread support */
-    bool had_threads;                    /* some of MPI_THREAD_MULTIPLE, since there are users */
-    int helped;                          /* what needs the helper */
-    bool guarded; /* threads that the levels do not allow do no harm (KEEL_THREAD_GUARD) */
-    bool met;     /* such threads may be there, since there are users */
-    bool noted;   /* it has been told that they call */
-    bool same;    /* all users since there are some have begun in one thread, `first` */
+    int levels[LEVELS]; /* users by their level of thread support: LEVEL_ROW */
+    bool had_threads;   /* some of MPI_THREAD_MULTIPLE, since there are users */
+    int helped;         /* what needs the helper */
+    bool guarded;       /* threads that the levels do not allow do no harm (KEEL_THREAD_GUARD) */
+    bool met;           /* such threads may be there, since there are users */
+    bool noted;         /* it has been told that they call */
+    bool same;          /* all users since there are some have begun in one thread, `first` */
     pthread_t first;
     bool at_exit;
 } library KU_GUARDED_BY(lock);
@@ -157,7 +164,8 @@ static const char *comm_name(const struct MPIR_COMMUNICATOR *comm)
 /* At the end, when no thread may begin a call of MPI any more. */
 KU_UNCHECKED static int others_end(void)
 {
-    bool threads = library.levels[MPI_THREAD_SERIALIZED] > 0 || library.levels[MPI_THREAD_MULTIPLE] > 0;
+    bool threads = library.levels[LEVEL_ROW(MPI_THREAD_SERIALIZED)] > 0 ||
+                   library.levels[LEVEL_ROW(MPI_THREAD_MULTIPLE)] > 0;
     return (atomic_load(&MPIR_Greq_under_way) > 0 || atomic_load(&MPIR_File_under_way) > 0
                 ? KU_OTHERS_REQUESTS
                 : 0) |
@@ -256,7 +264,7 @@ KU_NEEDS(lock) static int level_now(void)
 {
     static const int others[] = { MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_FUNNELED };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (library.levels[others[i]] > 0)
+        if (library.levels[LEVEL_ROW(others[i])] > 0)
             return others[i];
     return MPI_THREAD_SINGLE;
 }
@@ -281,9 +289,10 @@ KU_NEEDS(lock) static void set_mode(void)
 {
     library.met &= library.users > 0;
     bool tested = library.users > 0 && (MPID_Needs_tested() & MPID_NEEDS_THREADS);
-    bool threaded = library.levels[MPI_THREAD_MULTIPLE] > 0 || library.helped > 0 || library.met || tested;
-    library.had_threads =
-        library.users > 0 && (library.had_threads || library.met || library.levels[MPI_THREAD_MULTIPLE] > 0);
+    bool threaded =
+        library.levels[LEVEL_ROW(MPI_THREAD_MULTIPLE)] > 0 || library.helped > 0 || library.met || tested;
+    library.had_threads = library.users > 0 && (library.had_threads || library.met ||
+                                                library.levels[LEVEL_ROW(MPI_THREAD_MULTIPLE)] > 0);
     MPIR_ENV_SET(up, library.users > 0);
     bool seen = (MPID_Needs() & MPID_NEEDS_CALLS) != 0;
     MPIR_ENV_SET(listened,
@@ -353,14 +362,15 @@ KU_NEEDS(lock) static int enter(int *argc, char ***argv, int *level)
     if (err)
         return err;
     if (*level == MPIR_LEVEL_ANY)
-        *level = library.levels[MPI_THREAD_MULTIPLE] > 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
+        *level =
+            library.levels[LEVEL_ROW(MPI_THREAD_MULTIPLE)] > 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
     library.guarded = ku_knob_int("THREAD_GUARD") != 0;
     library.met |= library.guarded && !ONE_THREAD;
     library.same = library.users == 0 || (library.same && pthread_equal(library.first, pthread_self()));
     if (library.users == 0)
         library.first = pthread_self();
     library.users++;
-    library.levels[*level]++;
+    library.levels[LEVEL_ROW(*level)]++;
     set_mode();
     return 0;
 }
@@ -388,7 +398,7 @@ int MPIR_Library_enter(int *argc, char ***argv, int *level)
 KU_NEEDS(lock) static void count_out(int level)
 {
     library.users--;
-    library.levels[level]--;
+    library.levels[LEVEL_ROW(level)]--;
     set_mode();
 }
 

@@ -79,7 +79,7 @@ static struct {
     bool *told; /* by procedure's number: its name */
     uint32_t ntold;
     uint32_t threads; /* that have a track */
-    char bytes[ROOM];
+    char *bytes;      /* ROOM */
 } line;
 
 /* Of this thread, from 1; 0: none yet. */
@@ -463,9 +463,12 @@ static void timeline_open(const char *file)
         MPID_Message(text);
         return;
     }
-    line.open = MPID_Listener_add(&timeline) == 0;
-    if (!line.open)
+    line.bytes = malloc(ROOM);
+    line.open = line.bytes && MPID_Listener_add(&timeline) == 0;
+    if (!line.open) {
+        free(line.bytes);
         close(line.fd);
+    }
 }
 
 void MPIR_Timeline_begin(void)
@@ -496,6 +499,7 @@ void MPIR_Timeline_end(void)
     timeline_write();
     close(line.fd);
     free(line.told);
+    free(line.bytes);
     free(counted);
     counted = NULL;
     ncounted = room = 0;

@@ -2,13 +2,14 @@
 /* Which devices a process uses, told once by rank 0 if KEEL_SHOW_DEVICES asks for it. */
 #include "core.h"
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include "util/knob.h"
 
 enum { MOST = 16 /* that are passed over and told of */ };
 
-static struct {
-    char name[24], why[300];
-} passed[MOST];
+static char *passed[MOST];
 static int npassed;
 
 static bool shows(void)
@@ -21,11 +22,13 @@ void MPID_Devset_passed(const char *name, const char *why, ...)
     va_list args;
     if (!shows() || npassed == MOST)
         return;
-    snprintf(passed[npassed].name, sizeof passed[npassed].name, "%s", name);
+    char text[340];
+    int n = snprintf(text, sizeof text, "%.30s: ", name);
     va_start(args, why);
-    vsnprintf(passed[npassed].why, sizeof passed[npassed].why, why, args);
+    vsnprintf(text + n, sizeof text - (size_t)n, why, args);
     va_end(args);
-    npassed++;
+    passed[npassed] = strdup(text);
+    npassed += passed[npassed] != NULL;
 }
 
 static void show_part(const char *who, int32_t n, const struct core_dev *d)
@@ -69,7 +72,9 @@ void MPID_Devset_show(void)
     show_part("elsewhere", far, MPID_Dev_best(false));
     for (int i = 0; i < MPID_core.ndevs; i++)
         show_idle(&MPID_core.devs[i]);
-    for (int i = 0; i < npassed; i++)
-        fprintf(stderr, "keel:   not by %s: %s\n", passed[i].name, passed[i].why);
+    for (int i = 0; i < npassed; i++) {
+        fprintf(stderr, "keel:   not by %s\n", passed[i]);
+        free(passed[i]);
+    }
     npassed = 0;
 }
