@@ -59,6 +59,7 @@ static struct {
     uint32_t context, use;
 } coll_gone[GONE];
 static bool coll_wanted;
+static bool coll_blind; /* without memory to count its calls it says and tells nothing any more */
 
 /* What goes with `what` in a note: to whom, and how often the context id was used. */
 enum { TO_BITS = 2, USE_MASK = (1 << 14) - 1 };
@@ -153,7 +154,8 @@ static bool coll_hear(struct coll_place *p, int to, int32_t source, const struct
                       uint32_t module, uint32_t offset)
 {
     struct coll_comm *c = p->of;
-    if (!c->astray && !MPIR_Coll_compare(p->own, c->comm, p->seq, to, source, said, module, offset))
+    if (!c->astray && !coll_blind &&
+        !MPIR_Coll_compare(p->own, c->comm, p->seq, to, source, said, module, offset))
         c->astray = true;
     return --p->own->left <= 0;
 }
@@ -239,7 +241,8 @@ static void coll_entered(void *self, const struct MPID_Call *call)
     const MPIR_Comm *comm = MPIR_Coll_comm_of(call);
     struct coll_comm *c = comm ? coll_comm_get(comm->adi.context_id, comm->context_use & USE_MASK) : NULL;
     (void)self;
-    if (!c)
+    coll_blind |= comm && !c;
+    if (!c || coll_blind)
         return;
     c->comm = comm;
     c->handle = MPIR_Object_handle(comm);
@@ -301,7 +304,7 @@ void MPIR_Collectives_end(void)
 {
     if (coll_wanted)
         MPID_Listener_remove(&listener);
-    coll_wanted = false;
+    coll_wanted = coll_blind = false;
     for (int i = 0; i < 1 << COLL_BITS; i++)
         while (coll_comms[i])
             coll_comm_drop(&coll_comms[i]);

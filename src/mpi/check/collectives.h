@@ -22,11 +22,13 @@ enum { SAID_TO_NEXT = 1, SAID_TO_OTHERS, SAID_TO_PARTNER };
 /* Of data: in place, they are told of at all, they are sent, or received (neither: all have the same). */
 enum { SAID_IN_PLACE = 1, SAID_DATA = 2, SAID_SENDS = 4, SAID_RECEIVES = 8 };
 
+enum { SAID_OP_OF_PROGRAM = 0xff };
+
 struct MPIR_Said {
     uint8_t number; /* of the procedure; 0 is none */
     bool large;     /* the one with MPI_Count */
-    uint8_t op;     /* of a predefined operation; 0 */
-    uint8_t how;    /* SAID_IN_PLACE, ... */
+    uint8_t op;  /* of a predefined operation, or SAID_OP_OF_PROGRAM; 0: it has none, or that is not known */
+    uint8_t how; /* SAID_IN_PLACE, ... */
     int32_t root;
     uint32_t counts; /* digest of what all ranks have to say alike; 0: none */
     struct MPID_Signature data;

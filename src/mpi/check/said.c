@@ -371,9 +371,9 @@ static struct MPIR_Said said_of(const struct MPIR_Coll_view *v)
     const char *name = v->call->procedure->name;
     size_t n = strlen(name);
     said.large = strcmp(name + n - 2, "_c") == 0;
-    if (v->p->flags & OP && v->p->op >= 0) {
+    if (v->p->flags & OP && v->p->op >= 0 && !v->idle) {
         const MPIR_Op *op = MPIR_Object_of(MPIR_KIND_OP, MPIR_Call_host.handle(v->call, v->p->op, 0));
-        said.op = op && !op->user ? (uint8_t)op->obj.self : 0;
+        said.op = !op ? 0 : op->user ? SAID_OP_OF_PROGRAM : (uint8_t)op->obj.self;
     }
     return said;
 }

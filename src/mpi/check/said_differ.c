@@ -55,7 +55,7 @@ static void said_root(FILE *out, int32_t root)
 
 static const char *said_op(uint8_t op)
 {
-    const MPIR_Op *predefined = op ? MPIR_Op_predefined(op) : NULL;
+    const MPIR_Op *predefined = op != SAID_OP_OF_PROGRAM ? MPIR_Op_predefined(op) : NULL;
     return predefined ? predefined->name : "an operation of the program";
 }
 
@@ -200,7 +200,7 @@ bool MPIR_Coll_compare(const struct MPIR_Coll_own *own, const MPIR_Comm *comm, u
         tell_roots(&b);
         return true;
     }
-    if (to != SAID_TO_PARTNER && own->is.op != said->op)
+    if (to != SAID_TO_PARTNER && own->is.op && said->op && own->is.op != said->op)
         tell_ops(&b);
     if (to == SAID_TO_NEXT && own->all_in_place && (own->is.how ^ said->how) & SAID_IN_PLACE)
         tell_in_place(&b);
