@@ -182,7 +182,7 @@ static unsigned found_gone(const struct job *j, int rank)
 }
 
 /* MPID_Message, MPID_Message_places with the place of MPID_Caller, MPID_Message_fault, MPID_Fault_times,
- * MPID_Find_caller, MPID_Peer_failed, MPID_Trace_here and MPID_Abort reach the launcher. */
+ * MPID_Caller_at, MPID_Find_caller, MPID_Peer_failed, MPID_Trace_here and MPID_Abort reach the launcher. */
 static int abort_rank(int rank, void *arg)
 {
     char facility[] = "the test", why[] = "enough is enough";
@@ -208,6 +208,9 @@ static int abort_rank(int rank, void *arg)
         const char *procedure = NULL;
         if (MPID_Find_caller(&procedure) == 0)
             return 9;
+        const uint64_t here = MPID_Caller();
+        if (MPID_Caller_at((const void *)(uintptr_t)here) != here)
+            return 10;
         MPID_Trace_here();
         MPID_Abort(NULL, 5, facility, why);
     }

@@ -1685,6 +1685,33 @@ static void listeners(void)
     free(data);
 }
 
+static void hear_noted(void *self, const struct MPID_Noted *noted)
+{
+    struct MPID_Noted *got = self;
+    CHECK(noted->context == 5 && noted->tag == 7 && noted->note->digest == 9 && noted->note->call == 11,
+          "context %u, tag %d, digest %llu, call %u", noted->context, noted->tag,
+          (unsigned long long)noted->note->digest, noted->note->call);
+    got->source = noted->source;
+}
+
+/* A note of no message goes to the next process. */
+static void notes_alone(void)
+{
+    struct MPID_Noted got = { .source = -1 };
+    const struct MPID_Note note = { .digest = 9, .call = 11 };
+    struct MPID_Listener c = {
+        .version = MPID_LISTEN_VERSION, .size = sizeof c, .self = &got, .noted = hear_noted
+    };
+    CHECK(MPID_Listener_add(&c) == 0, "%s", MPID_Error_text());
+    barrier();
+    MPID_Note_alone((ME + 1) % N, &(const struct MPID_Noted){ 5, ME, 7, &note });
+    while (got.source < 0)
+        MPID_DeviceCheck(MPID_NOTBLOCKING);
+    CHECK(got.source == (ME + N - 1) % N, "source %d", got.source);
+    barrier();
+    MPID_Listener_remove(&c);
+}
+
 /* ---- Processes of other jobs ---- */
 
 /* Who is no more connected is forgotten when nobody holds its number either; then another one may have it. */
@@ -1842,6 +1869,7 @@ const struct suite_test suite[] = { { "modes", modes },
                                     { "beside", beside },
                                     { "observed", observed },
                                     { "listeners", listeners },
+                                    { "notes_alone", notes_alone },
                                     { "memory", suite_memory },
                                     { "others", others } };
 const int suite_n = sizeof suite / sizeof suite[0];
