@@ -8,9 +8,14 @@
 #include "signatures.h"
 #include "tell.h"
 
+/* Where nothing is looked for no memory of the checks is written: that would be pages of each rank. */
+static bool begun;
+
 void MPIR_Check_begin(void)
 {
-    MPIR_Check_tell_begin();
+    if (!MPIR_Check_tell_begin())
+        return;
+    begun = true;
     if (MPIR_Check_strict())
         MPID_Need(MPID_NEEDS_STRICT, true);
     MPIR_Buffers_begin();
@@ -20,6 +25,9 @@ void MPIR_Check_begin(void)
 
 void MPIR_Check_end(void)
 {
+    if (!begun)
+        return;
+    begun = false;
     MPIR_Collectives_end();
     MPIR_Signatures_end();
     MPIR_Buffers_end();

@@ -99,11 +99,13 @@ void MPIR_Check_note_fatal(enum ku_fault_kind kind, const char *call, const char
         .kind = kind, .call = call, .argument = argument, .here = here, .said = true, .text = text });
 }
 
-void MPIR_Check_tell_begin(void)
+bool MPIR_Check_tell_begin(void)
 {
     const char *list = ku_knob_str("CHECK");
     size_t len = 0;
-    const char *bad = ku_fault_choose(list ? list : "0", &choice, &len);
+    if (!list || strcmp(list, "0") == 0)
+        return false;
+    const char *bad = ku_fault_choose(list, &choice, &len);
     if (bad && MPID_MyWorldRank == 0) {
         char text[160];
         snprintf(text, sizeof text,
@@ -112,6 +114,7 @@ void MPIR_Check_tell_begin(void)
                  (int)len, bad);
         MPID_Message(text);
     }
+    return true;
 }
 
 void MPIR_Check_tell_end(void)

@@ -28,8 +28,8 @@ void MPIR_Check_tell(enum ku_fault_kind kind, const char *call, const char *argu
 void MPIR_Check_note_fatal(enum ku_fault_kind kind, const char *call, const char *argument, uint64_t here,
                            const char *text);
 
-/* KEEL_CHECK is read. */
-void MPIR_Check_tell_begin(void);
+/* KEEL_CHECK is read; false: nothing is to be looked for. */
+bool MPIR_Check_tell_begin(void);
 /* The faults so far are counted out to mpiexec, and forgotten. */
 void MPIR_Check_tell_end(void);
 
