@@ -209,7 +209,8 @@ static int abort_rank(int rank, void *arg)
         if (MPID_Find_caller(&procedure) == 0)
             return 9;
         const uint64_t here = MPID_Caller();
-        if (MPID_Caller_at((const void *)(uintptr_t)here) != here)
+        if (MPID_Caller_at((const void *)(uintptr_t)here) != here ||
+            MPID_Caller_at((const void *)&MPID_Caller) != 0)
             return 10;
         MPID_Trace_here();
         MPID_Abort(NULL, 5, facility, why);

@@ -241,7 +241,7 @@ static void coll_entered(void *self, const struct MPID_Call *call)
     const MPIR_Comm *comm = MPIR_Coll_comm_of(call);
     struct coll_comm *c = comm ? coll_comm_get(comm->adi.context_id, comm->context_use & USE_MASK) : NULL;
     (void)self;
-    coll_blind |= comm && !c;
+    coll_blind |= (comm && !c) || MPIR_Call_untold;
     if (!c || coll_blind)
         return;
     c->comm = comm;

@@ -52,9 +52,6 @@ struct MPIR_Coll_own {
     struct MPIR_Expected expected[];
 };
 
-/* A call that begins. */
-struct MPIR_Coll_view;
-
 /* Is it a collective on a communicator of several processes?  NULL: it is none. */
 const MPIR_Comm *MPIR_Coll_comm_of(const struct MPID_Call *call);
 /* What is expected; `seq` is its number on the communicator.  NULL: without memory. */

@@ -208,7 +208,7 @@ static const struct said_proc *said_proc_of(const struct MPID_Procedure *p)
 
 /* ---- A call ---- */
 
-struct MPIR_Coll_view {
+struct coll_view {
     const struct MPID_Call *call;
     const struct said_proc *p;
     const MPIR_Comm *comm;
@@ -227,9 +227,9 @@ const MPIR_Comm *MPIR_Coll_comm_of(const struct MPID_Call *call)
     return comm && (comm->local || comm->adi.size > 1) ? comm : NULL;
 }
 
-static struct MPIR_Coll_view said_view(const struct MPID_Call *call, const MPIR_Comm *comm, uint32_t seq)
+static struct coll_view said_view(const struct MPID_Call *call, const MPIR_Comm *comm, uint32_t seq)
 {
-    struct MPIR_Coll_view v = { .call = call, .p = said_proc_of(call->procedure), .comm = comm, .seq = seq };
+    struct coll_view v = { .call = call, .p = said_proc_of(call->procedure), .comm = comm, .seq = seq };
     v.rank = comm->adi.rank;
     v.size = comm->adi.size;
     v.partners = comm->adi.remote_size;
@@ -248,13 +248,13 @@ static struct MPIR_Coll_view said_view(const struct MPID_Call *call, const MPIR_
     return v;
 }
 
-static bool is_array(const struct MPIR_Coll_view *v, int arg)
+static bool is_array(const struct coll_view *v, int arg)
 {
     return v->call->procedure->args[arg].access != MPID_ARG_VALUE;
 }
 
 /* What goes to, or comes from, rank i, `times` times. */
-static struct MPID_Signature said_amount(const struct MPIR_Coll_view *v, bool sends, int32_t i, int64_t times)
+static struct MPID_Signature said_amount(const struct coll_view *v, bool sends, int32_t i, int64_t times)
 {
     struct MPID_Signature s = { .flags = MPID_SIGNATURE_UNKNOWN };
     int count_arg = v->p->count[sends], type_arg = v->p->type[sends];
@@ -275,7 +275,7 @@ static uint64_t said_mix(uint64_t sum, uint64_t more)
 }
 
 /* Of what all ranks receive (n of them), which each one has to say alike; 0: nothing is known of it. */
-static uint32_t said_counts(const struct MPIR_Coll_view *v, int32_t n)
+static uint32_t said_counts(const struct coll_view *v, int32_t n)
 {
     uint64_t sum = 1469598103934665603u;
     struct MPID_Signature s = { 0 };
@@ -293,7 +293,7 @@ static uint32_t said_counts(const struct MPIR_Coll_view *v, int32_t n)
 }
 
 /* The sum of recvcounts, times the type. */
-static struct MPID_Signature said_sum(const struct MPIR_Coll_view *v)
+static struct MPID_Signature said_sum(const struct coll_view *v)
 {
     struct MPID_Signature s = { .flags = MPID_SIGNATURE_UNKNOWN };
     int64_t sum = 0;
@@ -311,7 +311,7 @@ static struct MPID_Signature said_sum(const struct MPIR_Coll_view *v)
 /* ---- Data of pairs ---- */
 
 /* Is what `from` sends to `to` compared in this call? */
-static bool is_looked_at(const struct MPIR_Coll_view *v, int32_t from, int32_t to)
+static bool is_looked_at(const struct coll_view *v, int32_t from, int32_t to)
 {
     int64_t n = v->size > v->partners ? v->size : v->partners;
     int64_t at = (to - from - (int64_t)v->seq * PAIRS) % n;
@@ -319,20 +319,20 @@ static bool is_looked_at(const struct MPIR_Coll_view *v, int32_t from, int32_t t
 }
 
 /* Of all with the same amounts: what a rank sends to itself is compared with what it receives. */
-static bool with_itself(const struct MPIR_Coll_view *v, int32_t i)
+static bool with_itself(const struct coll_view *v, int32_t i)
 {
     bool rooted = v->p->shape == GATHER || v->p->shape == SCATTER;
     return !v->inter && i == v->rank && (!rooted || v->root_here);
 }
 
 /* Can there be any? */
-static bool is_pair_shape(const struct MPIR_Coll_view *v)
+static bool is_pair_shape(const struct coll_view *v)
 {
     return v->p->shape > SAME && v->p->shape < REDUCE_SCATTER;
 }
 
 /* Has this rank data for rank i, or from it, of which that one is told? */
-static bool said_pair(const struct MPIR_Coll_view *v, bool sends, int32_t i)
+static bool said_pair(const struct coll_view *v, bool sends, int32_t i)
 {
     if (v->idle || (v->in_place && i == v->rank) ||
         !is_looked_at(v, sends ? v->rank : i, sends ? i : v->rank))
@@ -363,7 +363,7 @@ static void said_data(struct MPIR_Said *said, uint8_t how, struct MPID_Signature
 }
 
 /* What all are told, without data. */
-static struct MPIR_Said said_of(const struct MPIR_Coll_view *v)
+static struct MPIR_Said said_of(const struct coll_view *v)
 {
     struct MPIR_Said said = { .number = v->p->number,
                               .how = v->in_place ? SAID_IN_PLACE : 0,
@@ -379,7 +379,7 @@ static struct MPIR_Said said_of(const struct MPIR_Coll_view *v)
 }
 
 /* Which data this rank tells the next one of, or one of the other group, and what it expects in the same place. */
-static void said_shared(const struct MPIR_Coll_view *v, int to, int32_t source, struct MPIR_Said *says,
+static void said_shared(const struct coll_view *v, int to, int32_t source, struct MPIR_Said *says,
                         struct MPIR_Said *expects)
 {
     bool next = to == SAID_TO_NEXT;
@@ -427,7 +427,7 @@ static void said_shared(const struct MPIR_Coll_view *v, int to, int32_t source, 
     }
 }
 
-static struct MPIR_Said said_to_partner(const struct MPIR_Coll_view *v, int32_t i)
+static struct MPIR_Said said_to_partner(const struct coll_view *v, int32_t i)
 {
     struct MPIR_Said said = said_of(v);
     bool received = v->in_place && v->p->shape != SCATTER && v->p->shape != SCATTERV;
@@ -438,7 +438,7 @@ static struct MPIR_Said said_to_partner(const struct MPIR_Coll_view *v, int32_t 
 void MPIR_Coll_say(const struct MPID_Call *call, const MPIR_Comm *comm, uint32_t seq,
                    void (*say)(void *arg, int to, int32_t rank, const struct MPIR_Said *said), void *arg)
 {
-    const struct MPIR_Coll_view v = said_view(call, comm, seq);
+    const struct coll_view v = said_view(call, comm, seq);
     struct MPIR_Said says, expects;
     if (v.size > 1) {
         said_shared(&v, SAID_TO_NEXT, v.rank, &says, &expects);
@@ -457,7 +457,7 @@ void MPIR_Coll_say(const struct MPID_Call *call, const MPIR_Comm *comm, uint32_t
 
 /* ---- What is expected ---- */
 
-static void expect(const struct MPIR_Coll_view *v, struct MPIR_Coll_own *own, int to, int32_t source)
+static void expect(const struct coll_view *v, struct MPIR_Coll_own *own, int to, int32_t source)
 {
     struct MPIR_Expected *e = &own->expected[own->n++];
     struct MPIR_Said says = { 0 }, expects;
@@ -482,7 +482,7 @@ static void expect(const struct MPIR_Coll_view *v, struct MPIR_Coll_own *own, in
 
 struct MPIR_Coll_own *MPIR_Coll_own_of(const struct MPID_Call *call, const MPIR_Comm *comm, uint32_t seq)
 {
-    const struct MPIR_Coll_view v = said_view(call, comm, seq);
+    const struct coll_view v = said_view(call, comm, seq);
     int n = v.size > 1;
     for (int32_t i = v.rank; v.inter && i < v.partners; i += v.size)
         n++;

@@ -64,6 +64,9 @@ bool MPIR_Call_enter(struct MPIR_Call *c, const struct MPID_Procedure **procedur
 int MPIR_Call_leave(struct MPIR_Call *c, int error);
 int MPIR_Call_refuse(struct MPIR_Call *c);
 
+/* Some call was not told, as there was no memory for its description: who counts calls has lost count. */
+extern bool MPIR_Call_untold;
+
 /* Where the program has made the call that this thread is in, as MPID_Caller tells it, for those that ask in each
  * call: the stack is looked at only where something lies between the program and the library. */
 uint64_t MPIR_Call_caller(void);

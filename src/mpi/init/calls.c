@@ -29,6 +29,8 @@ _Static_assert((int)MPID_OBJECT_COMM == MPIR_KIND_COMM && (int)MPID_OBJECT_SESSI
 
 _Thread_local bool MPIR_Call_pass;
 static _Thread_local int depth __attribute__((tls_model("initial-exec")));
+bool MPIR_Call_untold;
+
 /* Of the innermost call: where it returns to, and as that is told (0: nobody has asked). */
 static _Thread_local const void *call_from __attribute__((tls_model("initial-exec")));
 static _Thread_local uint64_t call_place __attribute__((tls_model("initial-exec")));
@@ -387,8 +389,10 @@ bool MPIR_Call_enter(struct MPIR_Call *c, const struct MPID_Procedure **procedur
     call_place = 0;
     c->refused = 0;
     c->stages = false;
-    if (!*procedure)
+    if (!*procedure) {
+        MPIR_Call_untold = true;
         return true;
+    }
     MPID_Call_name = (*procedure)->name;
     if (MPID_Listeners.heard & MPID_HEARD_OBJECTS)
         note_handles(c);

@@ -455,20 +455,21 @@ static uint64_t timeline_base(void)
 
 static void timeline_open(const char *file)
 {
+    const char *why = "there is no memory, or there are too many listeners";
     char text[400];
     line.fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (line.fd < 0) {
-        snprintf(text, sizeof text, "warning: the trace cannot be written to %.200s: %s", file,
-                 strerror(errno));
-        MPID_Message(text);
-        return;
-    }
-    line.bytes = malloc(ROOM);
-    line.open = line.bytes && MPID_Listener_add(&timeline) == 0;
-    if (!line.open) {
+        why = strerror(errno);
+    } else {
+        line.bytes = malloc(ROOM);
+        line.open = line.bytes && MPID_Listener_add(&timeline) == 0;
+        if (line.open)
+            return;
         free(line.bytes);
         close(line.fd);
     }
+    snprintf(text, sizeof text, "warning: the trace cannot be written to %.200s: %s", file, why);
+    MPID_Message(text);
 }
 
 void MPIR_Timeline_begin(void)
