@@ -3,26 +3,27 @@
 #include "coll.h"
 #include "nodes.h"
 
+const char MPIR_Coll_beat = 1;
+
 /* Round k: tell the process 2^k further on, hear from the one 2^k before. */
 static void dissemination(struct coll *c)
 {
     for (int64_t k = 1; k < c->size; k *= 2)
-        MPIR_Coll_sendrecv(c, NULL, 0, c->stype, (int)((c->rank + k) % c->size), NULL, 0, c->stype,
-                           (int)((c->rank + c->size - k) % c->size));
+        coll_beats(c, (int)((c->rank + k) % c->size), (int)((c->rank + c->size - k) % c->size));
 }
 
 static void barrier_hear(struct coll *c, void *arg, int64_t child, int64_t span)
 {
     (void)arg;
     (void)span;
-    MPIR_Coll_recv(c, NULL, 0, c->stype, (int)child);
+    coll_beat_recv(c, (int)child);
 }
 
 static void barrier_release(struct coll *c, void *arg, int64_t child, int64_t span)
 {
     (void)arg;
     (void)span;
-    MPIR_Coll_send(c, NULL, 0, c->stype, (int)child);
+    coll_beat_send(c, (int)child);
 }
 
 void MPIR_Coll_tree_up(struct coll *c, int radix)
@@ -30,14 +31,14 @@ void MPIR_Coll_tree_up(struct coll *c, int radix)
     struct coll_tree t = MPIR_Coll_tree_of(c->rank, c->size, radix);
     MPIR_Coll_each_child(c, c->rank, c->size, radix, true, barrier_hear, NULL);
     if (t.parent >= 0)
-        MPIR_Coll_send(c, NULL, 0, c->stype, (int)t.parent);
+        coll_beat_send(c, (int)t.parent);
 }
 
 void MPIR_Coll_tree_down(struct coll *c, int radix)
 {
     struct coll_tree t = MPIR_Coll_tree_of(c->rank, c->size, radix);
     if (t.parent >= 0)
-        MPIR_Coll_recv(c, NULL, 0, c->stype, (int)t.parent);
+        coll_beat_recv(c, (int)t.parent);
     MPIR_Coll_each_child(c, c->rank, c->size, radix, false, barrier_release, NULL);
 }
 
@@ -90,6 +91,6 @@ const struct coll_alg MPIR_Coll_barrier_algs[] = {
 int MPIR_Coll_barrier_is(struct coll *c, struct coll_size *s)
 {
     s->local = c->size == 1;
-    c->stype = coll_bytes(); /* of its empty messages */
+    c->stype = coll_bytes();
     return 0;
 }

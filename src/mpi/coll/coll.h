@@ -30,6 +30,7 @@ struct coll_state {
     bool refused;        /* a member has refused the call: neither send nor receive (coll_refuse.c) */
     bool team_broke;     /* the call is still to be done, by messages */
     bool by_messages;    /* the others are in a nonblocking form */
+    char beat;           /* that of another, as it came (coll_beat_recv) */
     uint8_t parts[2];    /* of a blocking call: those done on the node, and among leaders (nodes.c) */
     enum coll_turn turn;
     struct coll_steps *steps; /* of a call by steps that does not wait: how far it is (steps.h) */
@@ -298,6 +299,21 @@ void MPIR_Coll_send(struct coll *c, const void *buf, int64_t count, MPIR_Datatyp
 void MPIR_Coll_recv(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int source);
 void MPIR_Coll_sendrecv(struct coll *c, const void *sbuf, int64_t scount, MPIR_Datatype *stype, int dest,
                         void *rbuf, int64_t rcount, MPIR_Datatype *rtype, int source);
+
+/* A beat says that its sender has come so far: one byte, so that the empty message of a mute one is none. */
+extern const char MPIR_Coll_beat;
+static inline void coll_beat_send(struct coll *c, int dest)
+{
+    MPIR_Coll_send(c, &MPIR_Coll_beat, 1, coll_bytes(), dest);
+}
+static inline void coll_beat_recv(struct coll *c, int source)
+{
+    MPIR_Coll_recv(c, &c->st->beat, 1, coll_bytes(), source);
+}
+static inline void coll_beats(struct coll *c, int dest, int source)
+{
+    MPIR_Coll_sendrecv(c, &MPIR_Coll_beat, 1, coll_bytes(), dest, &c->st->beat, 1, coll_bytes(), source);
+}
 
 /* Several at a time.  MPIR_Coll_batch_end waits for all of them. */
 enum { COLL_BATCH = 32 };

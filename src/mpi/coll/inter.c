@@ -68,9 +68,9 @@ static void barrier_direct(struct coll *c)
     coll_batch_begin(&b, c);
     for (int64_t k = 0; k < rounds(c); k++) {
         if (peer_from(c, k) >= 0)
-            MPIR_Coll_batch_recv(&b, NULL, 0, c->stype, peer_from(c, k));
+            MPIR_Coll_batch_recv(&b, &c->st->beat, 1, coll_bytes(), peer_from(c, k));
         if (peer_to(c, k) >= 0)
-            MPIR_Coll_batch_send(&b, NULL, 0, c->stype, peer_to(c, k));
+            MPIR_Coll_batch_send(&b, &MPIR_Coll_beat, 1, coll_bytes(), peer_to(c, k));
     }
     MPIR_Coll_batch_end(&b);
 }
@@ -83,7 +83,7 @@ static void barrier_leaders(struct coll *c)
     else
         MPIR_Coll_tree_up(&l, MPIR_Inter_radix(c));
     if (c->rank == 0)
-        MPIR_Coll_sendrecv(c, NULL, 0, c->stype, 0, NULL, 0, c->stype, 0);
+        coll_beats(c, 0, 0);
     if (c->composes)
         MPIR_Coll_nodes_down(&l, MPIR_Inter_radix(c));
     else
@@ -510,7 +510,7 @@ void MPIR_Inter_rooted_is(const struct coll *c, struct coll_size *s)
 
 int MPIR_Inter_barrier_is(struct coll *c, struct coll_size *s)
 {
-    c->stype = MPIR_Datatype_predefined(KEEL_MPI_BYTE); /* of its empty messages */
+    c->stype = MPIR_Datatype_predefined(KEEL_MPI_BYTE);
     MPIR_Inter_all_is(c, s);
     return 0;
 }

@@ -31,15 +31,39 @@ static int64_t quiet(const struct coll *c, int64_t count)
     return c->st->mute ? 0 : count;
 }
 
+/* A member of the group that is known to be gone: its error; else 0. */
+static int received_lost(const MPIR_Comm *comm)
+{
+    int err = 0;
+    for (int32_t i = 0; i < comm->adi.remote_size && !err; i++)
+        (void)MPID_Lost(MPIR_Comm_grank(comm, i), &err);
+    return err;
+}
+
+/* The empty message of a process that is mute: why it is, as far as this one knows. */
+static int received_none(const struct coll *c, int64_t expect, int source)
+{
+    MPID_Peer_failed();
+    int err = received_lost(c->comm);
+    if (!err && c->comm->local)
+        err = received_lost(c->comm->local);
+    if (err)
+        return err;
+    return MPIR_Err(MPI_ERR_TRUNCATE, NULL,
+                    "rank %d sent 0 bytes; expected %lld: ranks differ in counts or types, or one failed",
+                    source, (long long)expect);
+}
+
 void MPIR_Coll_received(struct coll *c, int err, const MPIR_Status *status, int64_t expect, int source)
 {
     if (!err && status->count != expect && !c->st->mute) {
-        if (status->count == 0) /* as of a process that is mute */
-            MPID_Peer_failed();
-        err =
-            MPIR_Err(MPI_ERR_TRUNCATE, NULL,
-                     "rank %d sent %lld bytes; expected %lld: ranks differ in counts or types, or one failed",
-                     source, (long long)status->count, (long long)expect);
+        if (status->count == 0)
+            err = received_none(c, expect, source);
+        else
+            err = MPIR_Err(
+                MPI_ERR_TRUNCATE, NULL,
+                "rank %d sent %lld bytes; expected %lld: ranks differ in counts or types, or one failed",
+                source, (long long)status->count, (long long)expect);
     }
     MPIR_Coll_note(c, err);
 }
