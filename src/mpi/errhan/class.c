@@ -15,14 +15,17 @@ enum {
     MPIX_ERR_TIMEOUT
 };
 
+/* Arrays, not pointers: those would be written by the loader, in each process, and the table is one for all. */
 struct class_row {
     int errclass;
-    const char *name, *text;
+    char name[36], text[64];
 };
 
-#define ROW(c, text) \
+#define ENDS_IN(string, array) \
+    (0 * (int)sizeof(char[sizeof(string) <= sizeof((struct class_row){ 0 }.array) ? 1 : -1]))
+#define ROW(c, words) \
     { \
-        c, #c, text \
+        c + ENDS_IN(#c, name) + ENDS_IN(words, text), #c, words \
     }
 
 static const struct class_row rows[] = {

@@ -27,7 +27,7 @@ enum {
     BUCKETS = 4096
 };
 
-static struct staged *kept[BUCKETS];
+static struct staged **kept;           /* [BUCKETS]; NULL: nothing has been staged yet */
 static int nkept, norphans, nwindowed; /* all; ...; one-sided ones with a request */
 static uint64_t numbers;
 
@@ -408,7 +408,11 @@ static int note_arg(struct MPIR_Call *c, int i)
         free(b.blocks);
         return 0;
     }
-    if (!c->staged && !(c->staged = calloc(1, sizeof *c->staged))) {
+    if (!kept)
+        kept = calloc(BUCKETS, sizeof *kept);
+    if (!c->staged && kept)
+        c->staged = calloc(1, sizeof *c->staged);
+    if (!c->staged) {
         free(b.blocks);
         return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the copies of this call's buffers");
     }
@@ -440,7 +444,8 @@ static void unite(struct staged *s)
 
 static struct staged **bucket(uint64_t of)
 {
-    return &kept[(of * 0x9e3779b97f4a7c15u) >> 52];
+    static struct staged *none;
+    return !kept ? &none : &kept[(of * 0x9e3779b97f4a7c15u) >> 52];
 }
 
 static void stage_keep(struct staged *s, enum stage_life life, uint64_t of)
@@ -905,5 +910,7 @@ void MPIR_Stage_end(void)
             }
         }
     norphans = 0;
+    free(kept);
+    kept = NULL;
     MPIR_Stage_windows_end();
 }

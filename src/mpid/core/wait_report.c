@@ -50,19 +50,23 @@ static bool outside(const void *frame, const char **procedure_name)
     return info.dli_fbase != here.dli_fbase && strstr(info.dli_fname, "/libmpifort_abi.") == NULL;
 }
 
+enum { KNOWN_BITS = 10, NEXT = 16 /* rows that are looked at; if all are others', the first one goes */ };
+struct known_frame {
+    const void *frame;
+    const char *name;
+    bool outside;
+};
+/* A common symbol: behind all other data, where its pages, which few processes write, separate none that all do. */
+__attribute__((common)) struct known_frame MPID_Frames_known[(1 << KNOWN_BITS) + NEXT];
+
 /* The same, remembered: the loader looks through all symbols of a library.  A frame of a library that has gone may be
  * one of another: both are outside. */
 static bool outside_too(const void *frame, const char **procedure_name)
 {
-    enum { KNOWN_BITS = 10, NEXT = 16 /* rows that are looked at; if all are others', the first one goes */ };
-    static struct known {
-        const void *frame;
-        const char *name;
-        bool outside;
-    } known[(1 << KNOWN_BITS) + NEXT];
     static atomic_bool busy;
-    struct known *first = &known[(uint64_t)(uintptr_t)frame * 0x9e3779b97f4a7c15u >> (64 - KNOWN_BITS)],
-                 *k = first;
+    struct known_frame
+        *first = &MPID_Frames_known[(uint64_t)(uintptr_t)frame * 0x9e3779b97f4a7c15u >> (64 - KNOWN_BITS)],
+        *k = first;
     if (atomic_exchange_explicit(&busy, true,
                                  memory_order_acquire)) /* by another thread, or below in a handler */
         return outside(frame, procedure_name);
@@ -382,7 +386,7 @@ static void add_waited(struct report *rep, struct MPIR_HANDLE *request)
 
 void MPID_Report_thread(const char *name, uint64_t caller, const struct core_waits *what)
 {
-    static struct ku_seg_call found; /* of which the first operation is kept */
+    struct ku_seg_call found; /* of which the first operation is kept */
     struct ku_seg_call *call = ku_segment_call(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank);
     struct report rep = { .call = &found };
     int32_t at = call->nthreads++;
