@@ -1,53 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* buffers.c: what a program does with the buffers of sends and receives that are under way (see buffers.h).
+/* buffers.c: what a program does with the buffers of operations that are under way (see buffers.h).
  *
  * MPI 5.0, "Communication Initiation": from the call that begins it to the one that completes it a send's buffer
- * may be read, not written, and a receive's buffer neither.  So when a send begins its data are added up, and again
- * when it is complete: another sum tells that they were changed.  And no buffer that is written may overlap with
- * another one that is in use.  Of types with gaps only the sum is taken.
+ * may be read, not written, and a receive's buffer neither; the same holds for collectives, one-sided calls and
+ * files.  So when an operation begins the data that it reads are added up, and again when it is complete: another
+ * sum tells that they were changed.  And no buffer that is written may overlap with another one that is in use, also
+ * of the same call.  Of data with gaps only the sum is taken.
  *
  * Operations under way are found by their requests in a hash, and their buffers by their addresses in two trees, of
- * those that are read and of those that are written, so that thousands of them cost little. */
+ * those that are read and of those that are written, so that thousands of them cost little.  Persistent ones are in
+ * the hash as long as they live, and in the trees while they are active. */
 #include "config.h"
 #include "buffers.h"
 #include <stdlib.h>
 #include <string.h>
 #include "calls.h"
+#include "call_data.h"
 #include "object.h"
-#include "stage.h"
+#include "request.h"
 #include "tell.h"
 #include "type.h"
 
-enum { BUFFERS = 2 /* of a call */ };
-
 /* A buffer of a call. */
 struct buffer {
-    char *base;
-    int64_t count;
-    MPIR_Datatype *type;
-    uintptr_t from, to; /* the bytes, where there are no gaps; equal: they are not looked at */
-    const char *name;   /* of the argument */
-    bool written;       /* by MPI */
-    uint64_t sum;       /* of what is sent */
-    /* In the tree: a treap by `from`. */
+    struct MPIR_Call_buffer is;
+    uint64_t sum; /* of what is read */
+    /* In the tree: a treap by its first address. */
     struct buffer *left, *right;
-    uintptr_t most; /* the last `to` of this one and of those below */
+    uintptr_t most; /* the last address of this one and of those below */
     uint32_t weight;
     const struct begun *of;
 };
 
-/* A call that has begun an operation. */
+/* A call that has begun an operation, or made a persistent one. */
 struct begun {
     struct begun *next;
     uint64_t request, caller;
     const char *call;
+    bool persistent, active;
+    uint64_t window; /* of a one-sided one: whose synchronization completes it, too */
+    int32_t target;
     int n;
-    struct buffer buffer[BUFFERS];
+    struct buffer buffer[MPIR_CALL_BUFFERS];
 };
 
 static struct begun **table; /* [1 << table_bits], by request */
 static uint32_t table_bits;
-static int64_t nbegun;
+static int64_t nbegun, nactive, npersistent, nwindows;
 static struct buffer *in_use[2]; /* those that are read, those that are written */
 static bool wanted;
 
@@ -92,12 +91,12 @@ static bool table_grow(void)
 
 static bool is_before(const struct buffer *a, const struct buffer *b)
 {
-    return a->from != b->from ? a->from < b->from : a < b;
+    return a->is.from != b->is.from ? a->is.from < b->is.from : a < b;
 }
 
 static struct buffer *tree_set(struct buffer *t)
 {
-    t->most = t->to;
+    t->most = t->is.to;
     if (t->left && t->left->most > t->most)
         t->most = t->left->most;
     if (t->right && t->right->most > t->most)
@@ -134,7 +133,7 @@ static struct buffer *tree_join(struct buffer *low, struct buffer *high)
 static void tree_add(struct buffer *b)
 {
     static uint32_t weight = 1;
-    struct buffer **tree = &in_use[b->written], *low, *high;
+    struct buffer **tree = &in_use[b->is.written], *low, *high;
     weight = weight * 1664525u + 1013904223u;
     b->weight = weight;
     b->left = b->right = NULL;
@@ -155,178 +154,209 @@ static struct buffer *tree_without(struct buffer *t, const struct buffer *b)
 
 static void tree_remove(struct buffer *b)
 {
-    in_use[b->written] = tree_without(in_use[b->written], b);
+    in_use[b->is.written] = tree_without(in_use[b->is.written], b);
 }
 
 /* ---- Buffers ---- */
 
-static bool add_run(void *arg, int64_t at, int64_t bytes)
+static void tell_overlap(const struct begun *o, const struct buffer *b, const struct buffer *u)
 {
-    struct {
-        const char *base;
-        uint64_t sum;
-    } *s = arg;
-    const unsigned char *p = (const unsigned char *)s->base + at;
-    uint64_t sum = s->sum;
-    for (; bytes >= 8; bytes -= 8, p += 8) {
-        uint64_t word;
-        memcpy(&word, p, sizeof word);
-        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
-        sum ^= sum >> 29;
-    }
-    for (; bytes > 0; bytes--, p++)
-        sum = (sum ^ *p) * 0x100000001b3u;
-    s->sum = sum;
-    return true;
-}
-
-static uint64_t sum_of(const struct buffer *b)
-{
-    struct {
-        const char *base;
-        uint64_t sum;
-    } s = { b->base, 1469598103934665603u };
-    int64_t bytes = b->count * b->type->adi.size;
-    struct MPIR_Memory_block block;
-    const struct MPIR_Memory_kind *kind = MPIR_Memory_at(b->base + b->type->adi.true_lb, &block);
-    bool far = kind && !kind->reachable; /* not this processor's to look at */
-    if (bytes > 0 && !far)
-        MPID_Layout_runs(&b->type->adi, 0, bytes, add_run, &s);
-    return s.sum;
-}
-
-/* Argument i of the call, if that is data of a send or receive.  False: it is not, or there are none. */
-static bool buffer_of(const struct MPID_Call *call, int i, struct buffer *b)
-{
-    const struct MPID_Arg *a = &call->procedure->args[i], *args = call->procedure->args;
-    if (a->what != MPID_ARG_BUFFER || a->count < 0 || a->datatype < 0 ||
-        args[a->count].access != MPID_ARG_VALUE || args[a->datatype].access != MPID_ARG_VALUE)
-        return false;
-    *b = (struct buffer){ .name = a->name, .written = a->access != MPID_ARG_IN };
-    memcpy(&b->base, call->arg[i], sizeof b->base);
-    b->count = MPIR_Call_host.integer(call, a->count, 0);
-    b->type = MPIR_Object_of(MPIR_KIND_DATATYPE, MPIR_Call_host.handle(call, a->datatype, 0));
-    int64_t bytes;
-    if (b->count <= 0 || !b->type || __builtin_mul_overflow(b->count, b->type->adi.size, &bytes) ||
-        bytes == 0)
-        return false;
-    if (b->type->adi.is_contig && b->base) {
-        b->from = (uintptr_t)b->base;
-        b->to = b->from + (uintptr_t)bytes;
-    }
-    return true;
-}
-
-/* Is it a send or a receive, of a process that is there?  Only these have tags. */
-static bool is_message(const struct MPID_Call *call)
-{
-    bool tagged = false;
-    for (int i = 0; i < call->procedure->nargs; i++) {
-        const struct MPID_Arg *a = &call->procedure->args[i];
-        tagged |= a->what == MPID_ARG_TAG;
-        if (a->what == MPID_ARG_RANK && MPIR_Call_host.integer(call, i, 0) == MPI_PROC_NULL)
-            return false;
-    }
-    return tagged && !strstr(call->procedure->name, "_init");
-}
-
-static int buffers_of(const struct MPID_Call *call, struct buffer b[BUFFERS])
-{
-    int n = 0;
-    for (int i = 0; i < call->procedure->nargs && n < BUFFERS; i++)
-        n += buffer_of(call, i, &b[n]);
-    return n;
-}
-
-static void tell_overlap(const struct MPID_Call *call, const struct buffer *b, const struct buffer *u)
-{
-    uintptr_t from = b->from > u->from ? b->from : u->from, to = b->to < u->to ? b->to : u->to;
-    MPIR_Check_tell(KU_FAULT_OVERLAP, call->procedure->name, b->name, MPIR_Call_caller(), u->of->caller,
+    const struct MPIR_Call_buffer *mine = &b->is, *its = &u->is;
+    uintptr_t from = mine->from > its->from ? mine->from : its->from,
+              to = mine->to < its->to ? mine->to : its->to;
+    MPIR_Check_tell(KU_FAULT_OVERLAP, o->call, mine->name, o->caller, u->of->caller,
                     "bytes %lld to %lld, which it %s, are in use by %s, " MPID_PLACE ", which %s them",
-                    (long long)(from - b->from), (long long)(to - 1 - b->from),
-                    b->written ? "writes" : "reads", u->of->call, (unsigned long long)u->of->caller,
-                    u->written ? "writes" : "reads");
+                    (long long)(from - mine->from), (long long)(to - 1 - mine->from),
+                    mine->written ? "writes" : "reads", u->of->call, (unsigned long long)u->of->caller,
+                    its->written ? "writes" : "reads");
 }
 
-static void look_for_overlap(const struct MPID_Call *call, const struct buffer *b, const struct buffer *tree)
+static void look_for_overlap(const struct begun *o, const struct buffer *b, const struct buffer *tree)
 {
-    if (!tree || tree->most <= b->from)
+    if (!tree || tree->most <= b->is.from)
         return;
-    look_for_overlap(call, b, tree->left);
-    if (tree->from >= b->to)
+    look_for_overlap(o, b, tree->left);
+    if (tree->is.from >= b->is.to)
         return;
-    if (tree->to > b->from)
-        tell_overlap(call, b, tree);
-    look_for_overlap(call, b, tree->right);
+    if (tree->is.to > b->is.from)
+        tell_overlap(o, b, tree);
+    look_for_overlap(o, b, tree->right);
+}
+
+/* Two buffers of one call. */
+static void look_within(const struct begun *o)
+{
+    for (int i = 1; i < o->n; i++)
+        for (int k = 0; k < i; k++) {
+            const struct MPIR_Call_buffer *a = &o->buffer[k].is, *b = &o->buffer[i].is;
+            uintptr_t from = a->from > b->from ? a->from : b->from, to = a->to < b->to ? a->to : b->to;
+            if (from >= to || !(a->written || b->written))
+                continue;
+            MPIR_Check_tell(KU_FAULT_OVERLAP, o->call, b->name, o->caller, 0,
+                            "bytes %lld to %lld, which it %s, are those of %s, which it %s, too",
+                            (long long)(from - b->from), (long long)(to - 1 - b->from),
+                            b->written ? "writes" : "reads", a->name, a->written ? "writes" : "reads");
+        }
+}
+
+/* Those of others that are in use. */
+static void look_around(const struct begun *o)
+{
+    for (const struct buffer *b = o->buffer; b < o->buffer + o->n; b++) {
+        if (b->is.from == b->is.to)
+            continue;
+        look_for_overlap(o, b, in_use[true]);
+        if (b->is.written)
+            look_for_overlap(o, b, in_use[false]);
+    }
+}
+
+/* ---- An operation begins, and ends ---- */
+
+static void activate(struct begun *o)
+{
+    o->active = true;
+    nactive++;
+    for (struct buffer *b = o->buffer; b < o->buffer + o->n; b++) {
+        b->sum = b->is.written ? 0 : MPIR_Call_buffer_sum(&b->is);
+        if (b->is.from < b->is.to)
+            tree_add(b);
+    }
+}
+
+/* by: the call that has completed it; NULL: it does not tell that it is complete. */
+static void deactivate(struct begun *o, const char *by)
+{
+    if (!o->active)
+        return;
+    o->active = false;
+    nactive--;
+    for (struct buffer *b = o->buffer; b < o->buffer + o->n; b++) {
+        uint64_t done =
+            by && !b->is.written && MPIR_Call_buffer_sum(&b->is) != b->sum ? MPIR_Call_caller() : 0;
+        if (b->is.from < b->is.to)
+            tree_remove(b);
+        if (done)
+            MPIR_Check_tell(KU_FAULT_SEND_CHANGED, o->call, b->is.name, o->caller, done,
+                            "its %lld bytes were changed before it was complete (%s, " MPID_PLACE ")",
+                            (long long)b->is.bytes, by, (unsigned long long)done);
+    }
+}
+
+static void drop(struct begun **at, const char *by)
+{
+    struct begun *o = *at;
+    deactivate(o, by);
+    *at = o->next;
+    nbegun--;
+    npersistent -= o->persistent;
+    nwindows -= o->window != 0;
+    for (int i = 0; i < o->n; i++)
+        MPIR_Call_buffer_let_go(&o->buffer[i].is);
+    free(o);
+}
+
+/* The buffers of a call, as it is entered. */
+static void begun_of(const struct MPID_Call *call, struct begun *o)
+{
+    struct MPIR_Call_buffer is[MPIR_CALL_BUFFERS];
+    *o = (struct begun){ .call = call->procedure->name, .caller = MPIR_Call_caller() };
+    o->n = MPIR_Call_buffers(call, is);
+    for (int i = 0; i < o->n; i++)
+        o->buffer[i].is = is[i];
 }
 
 /* ---- Listening ---- */
 
 static void entered(void *self, const struct MPID_Call *call)
 {
-    struct buffer b[BUFFERS];
+    const struct MPIR_Call_traits *t = MPIR_Call_traits_of(call->procedure);
+    struct begun now;
     (void)self;
-    if (nbegun == 0 || !is_message(call))
+    if (t->nbuffers == 0 || t->persistent || (nactive == 0 && t->nbuffers < 2))
         return;
-    for (int i = 0, n = buffers_of(call, b); i < n; i++) {
-        if (b[i].from == b[i].to)
-            continue;
-        look_for_overlap(call, &b[i], in_use[true]);
-        if (b[i].written)
-            look_for_overlap(call, &b[i], in_use[false]);
-    }
+    begun_of(call, &now);
+    if (now.n > 1)
+        look_within(&now);
+    look_around(&now);
+    for (int i = 0; i < now.n; i++)
+        MPIR_Call_buffer_forget(&now.buffer[i].is);
 }
 
-/* The request that the call has made; 0: none. */
-static uint64_t request_of(const struct MPID_Call *call)
+/* It has made a request. */
+static void begin(const struct MPID_Call *call, const struct MPIR_Call_traits *t)
 {
-    for (int i = 0; i < call->procedure->nargs; i++) {
-        const struct MPID_Arg *a = &call->procedure->args[i];
-        if (a->what == MPID_ARG_HANDLE && a->object == MPID_OBJECT_REQUEST && a->access == MPID_ARG_OUT)
-            return MPIR_Call_host.handle(call, i, 0);
+    uint64_t request = MPIR_Call_host.handle(call, t->request, 0);
+    struct begun now, *o;
+    if (request < MPIR_PREDEFINED_MAX)
+        return;
+    begun_of(call, &now);
+    o = now.n > 0 && table_grow() ? malloc(sizeof *o) : NULL;
+    if (!o) {
+        for (int i = 0; i < now.n; i++)
+            MPIR_Call_buffer_forget(&now.buffer[i].is);
+        return;
     }
-    return 0;
-}
-
-/* Buffered sends have given their data away. */
-static void left(void *self, const struct MPID_Call *call, int error)
-{
-    struct buffer b[BUFFERS];
-    (void)self;
-    if (error || !is_message(call) || strncmp(call->procedure->name, "MPI_Ib", 6) == 0)
-        return;
-    uint64_t request = request_of(call);
-    int n = request >= MPIR_PREDEFINED_MAX ? buffers_of(call, b) : 0;
-    struct begun *o = n > 0 && table_grow() ? malloc(sizeof *o) : NULL;
-    if (!o)
-        return;
     struct begun **at = bucket_of(table, table_bits, request);
-    *o = (struct begun){
-        .next = *at, .request = request, .caller = MPIR_Call_caller(), .call = call->procedure->name, .n = n
-    };
-    for (int i = 0; i < n; i++) {
-        MPIR_Object_ref(b[i].type);
-        b[i].sum = b[i].written ? 0 : sum_of(&b[i]);
-        b[i].of = o;
-        o->buffer[i] = b[i];
-        if (b[i].from < b[i].to)
-            tree_add(&o->buffer[i]);
+    *o = now;
+    o->next = *at;
+    o->request = request;
+    o->persistent = t->persistent;
+    if (t->window >= 0) {
+        o->window = MPIR_Call_host.handle(call, t->window, 0);
+        o->target = (int32_t)MPIR_Call_host.integer(call, t->target, 0);
+    }
+    for (int i = 0; i < o->n; i++) {
+        MPIR_Call_buffer_keep(&o->buffer[i].is);
+        o->buffer[i].of = o;
     }
     *at = o;
     nbegun++;
+    npersistent += o->persistent;
+    nwindows += o->window != 0;
+    if (!o->persistent)
+        activate(o);
 }
 
-static void drop(struct begun **at)
+/* Persistent ones that are started, or complete. */
+static void look_at_requests(const struct MPID_Call *call, const struct MPIR_Call_traits *t, int error)
 {
-    struct begun *o = *at;
-    *at = o->next;
-    nbegun--;
-    for (int i = 0; i < o->n; i++) {
-        if (o->buffer[i].from < o->buffer[i].to)
-            tree_remove(&o->buffer[i]);
-        MPIR_Datatype_release(o->buffer[i].type);
+    for (int64_t i = 0, n = MPIR_Call_host.length(call, t->request); i < n; i++) {
+        uint64_t request = MPIR_Call_host.handle(call, t->request, i);
+        struct begun **at = begun_at(request), *o = at ? *at : NULL;
+        if (!o || !o->persistent)
+            continue;
+        if (t->starts && !error && !o->active) {
+            look_around(o);
+            activate(o);
+        } else if (!t->starts && o->active &&
+                   !MPIR_Request_is_active(MPIR_Object_of(MPIR_KIND_REQUEST, request))) {
+            deactivate(o, call->procedure->name);
+        }
     }
-    free(o);
+}
+
+/* What was begun in the window is complete here, with or without its request. */
+static void look_at_window(const struct MPID_Call *call, const struct MPIR_Call_traits *t)
+{
+    uint64_t window = MPIR_Call_host.handle(call, t->window, 0);
+    int32_t target = t->target >= 0 ? (int32_t)MPIR_Call_host.integer(call, t->target, 0) : -1;
+    for (uint32_t i = 0; table && i < 1u << table_bits; i++)
+        for (struct begun *o = table[i]; o; o = o->next)
+            if (o->window == window && (target < 0 || target == o->target))
+                deactivate(o, call->procedure->name);
+}
+
+static void left(void *self, const struct MPID_Call *call, int error)
+{
+    const struct MPIR_Call_traits *t = MPIR_Call_traits_of(call->procedure);
+    (void)self;
+    if (t->begins && !error && t->nbuffers > 0)
+        begin(call, t);
+    else if (t->takes && npersistent > 0)
+        look_at_requests(call, t, error);
+    else if (t->synchronizes && nwindows > 0 && !error)
+        look_at_window(call, t);
 }
 
 /* A request is done; MPI_Request_free tells nothing of what it stood for. */
@@ -334,19 +364,8 @@ static void freed(void *self, const struct MPID_Object *object)
 {
     struct begun **at = object->kind == MPID_OBJECT_REQUEST ? begun_at(object->handle) : NULL;
     (void)self;
-    if (!at)
-        return;
-    const struct begun *o = *at;
-    for (int i = 0; i < o->n && strcmp(object->call, "MPI_Request_free") != 0; i++) {
-        const struct buffer *b = &o->buffer[i];
-        uint64_t done = !b->written && sum_of(b) != b->sum ? MPIR_Call_caller() : 0;
-        if (done)
-            MPIR_Check_tell(KU_FAULT_SEND_CHANGED, o->call, b->name, o->caller, done,
-                            "its %lld bytes were changed before it was complete (%s, " MPID_PLACE ")",
-                            (long long)(b->count * b->type->adi.size), object->call,
-                            (unsigned long long)done);
-    }
-    drop(at);
+    if (at)
+        drop(at, strcmp(object->call, "MPI_Request_free") != 0 ? object->call : NULL);
 }
 
 static const struct MPID_Listener listener = { .version = MPID_LISTEN_VERSION,
@@ -368,7 +387,8 @@ void MPIR_Buffers_end(void)
     wanted = false;
     for (uint32_t i = 0; table && i < 1u << table_bits; i++)
         while (table[i])
-            drop(&table[i]);
+            drop(&table[i], NULL);
     free(table);
     table = NULL;
+    MPIR_Call_traits_end();
 }

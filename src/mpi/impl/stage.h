@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct MPIR_Call;
 struct MPIR_HANDLE;
@@ -55,5 +56,21 @@ struct MPIR_Copies;
 bool MPIR_Stage_takes(struct MPIR_HANDLE *request, struct MPIR_Copies *copies);
 /* Of a window whose memory is of another kind, that memory; else `base`. */
 void *MPIR_Stage_base(const struct MPIR_Win *win, void *base);
+
+/* ---- The data of a call ---- */
+
+/* `count` elements of a type, `at` bytes from the buffer's address. */
+struct MPIR_Data_block {
+    int64_t at, count;
+    struct MPIR_Datatype *type; /* NULL: bytes */
+};
+struct MPIR_Data {
+    char *base;
+    int64_t n;
+    struct MPIR_Data_block *blocks, one; /* NULL: it is one */
+};
+/* What argument i has of it, if that is a buffer which the call uses; n is 0: it is not, or there is no memory to
+ * note them.  The blocks are the caller's to free; the types are not referred to. */
+void MPIR_Stage_data(const struct MPIR_Call *c, int i, struct MPIR_Data *data);
 
 #endif

@@ -141,7 +141,8 @@ static int blocks_by_counts(const struct MPIR_Call *c, const struct MPID_Arg *a,
     displs = displs < 0 ? MPIR_Stage_arg(c, "displs") : displs;
     if (use & MPIR_USE_MINE && comm && MPIR_Stage_pointer(c, in) != MPI_IN_PLACE) {
         b->n = 1;
-        b->one = (struct stage_block){ 0, integer(c, a->count, comm->adi.rank), type_of(c, a->datatype, 0) };
+        b->one =
+            (struct MPIR_Data_block){ 0, integer(c, a->count, comm->adi.rank), type_of(c, a->datatype, 0) };
         return 0;
     }
     b->blocks = n > 0 ? malloc((size_t)n * sizeof *b->blocks) : NULL;
@@ -155,13 +156,13 @@ static int blocks_by_counts(const struct MPIR_Call *c, const struct MPID_Arg *a,
         sum += count;
         if (count <= 0 || !t)
             continue;
-        b->blocks[b->n++] = (struct stage_block){ apart ? at : at * t->adi.extent, count, t };
+        b->blocks[b->n++] = (struct MPIR_Data_block){ apart ? at : at * t->adi.extent, count, t };
     }
     return 0;
 }
 
 /* False: the call does not use it, or says itself what is wrong. */
-static bool is_data(const struct stage_block *k)
+static bool is_data(const struct MPIR_Data_block *k)
 {
     int64_t bytes;
     return k->count > 0 && (!k->type || (k->type->adi.size > 0 && k->type->adi.is_committed)) &&
@@ -174,7 +175,7 @@ static bool span(struct stage_buffer *b)
     bool some = false;
     int64_t kept_blocks = 0;
     for (int64_t i = 0; i < b->n; i++) {
-        const struct stage_block *k = b->blocks ? &b->blocks[i] : &b->one;
+        const struct MPIR_Data_block *k = b->blocks ? &b->blocks[i] : &b->one;
         if (!is_data(k))
             continue;
         int64_t extent = k->type ? k->type->adi.extent : 1, first = k->type ? k->type->adi.true_lb : 0,
@@ -215,8 +216,8 @@ static int buffer_of(const struct MPIR_Call *c, int i, struct stage_buffer *b)
         err = blocks_by_counts(c, a, use, b);
     } else {
         b->n = 1;
-        b->one =
-            (struct stage_block){ 0, a->count < 0 ? 1 : integer(c, a->count, 0), type_of(c, a->datatype, 0) };
+        b->one = (struct MPIR_Data_block){ 0, a->count < 0 ? 1 : integer(c, a->count, 0),
+                                           type_of(c, a->datatype, 0) };
         if (__builtin_mul_overflow(b->one.count, blocks_of(c, use, a->name), &b->one.count) ||
             (a->datatype >= 0 && !b->one.type))
             b->n = 0;
@@ -227,6 +228,14 @@ static int buffer_of(const struct MPIR_Call *c, int i, struct stage_buffer *b)
         b->n = 0;
     }
     return err;
+}
+
+void MPIR_Stage_data(const struct MPIR_Call *c, int i, struct MPIR_Data *data)
+{
+    struct stage_buffer b;
+    if (buffer_of(c, i, &b))
+        b.n = 0;
+    *data = (struct MPIR_Data){ .base = b.user, .n = b.n, .blocks = b.blocks, .one = b.one };
 }
 
 /* ---- Copies ---- */
@@ -279,7 +288,7 @@ static int stage_move(struct stage_buffer *b, bool in, int64_t partition, int64_
 {
     struct mover m = { .b = b, .in = in };
     for (int64_t i = 0; i < b->n && !m.err; i++) {
-        const struct stage_block *k = b->blocks ? &b->blocks[i] : &b->one;
+        const struct MPIR_Data_block *k = b->blocks ? &b->blocks[i] : &b->one;
         bool same = k->type && k->type->adi.extent == 0 && partition < 0; /* all elements are one */
         int64_t bytes = (same ? 1 : k->count) * (k->type ? k->type->adi.size : 1), from = 0;
         if (partition >= 0) {
@@ -299,7 +308,7 @@ static int stage_move(struct stage_buffer *b, bool in, int64_t partition, int64_
  * last written. */
 static void move_section(struct staged *s, enum MPIR_COPY what, int64_t partition)
 {
-    const struct stage_block *k = &s->buffer[0].one;
+    const struct MPIR_Data_block *k = &s->buffer[0].one;
     int64_t bytes = partition < 0 ? -1 : k->count / s->partitions * (k->type ? k->type->adi.extent : 1);
     MPIR_Copies_move(s->copies, what, partition < 0 ? 0 : partition * bytes, bytes);
 }
@@ -364,7 +373,7 @@ static bool find_kind(struct stage_buffer *b)
         return b->kind != NULL;
     }
     for (int64_t i = 0; i < b->n && !s.kind; i++) {
-        const struct stage_block *k = b->blocks ? &b->blocks[i] : &b->one;
+        const struct MPIR_Data_block *k = b->blocks ? &b->blocks[i] : &b->one;
         s.at = k->at;
         if (k->type)
             MPID_Layout_runs(&k->type->adi, 0, k->count * k->type->adi.size, look_at_run, &s);

@@ -11,12 +11,6 @@
 
 enum { STAGE_BUFFERS = 3 /* of a call, at most */ };
 
-/* `count` elements of a type, `at` bytes from the buffer's address. */
-struct stage_block {
-    int64_t at, count;
-    MPIR_Datatype *type; /* NULL: bytes */
-};
-
 /* A buffer of a call.  Its data lie in bytes [lo, hi) from the address `user`, and, while it is staged, as far
  * from `host`. */
 struct stage_buffer {
@@ -31,7 +25,7 @@ struct stage_buffer {
     void *memory;
     size_t mapped; /* its bytes, if it is a mapping */
     int64_t n;
-    struct stage_block *blocks, one;
+    struct MPIR_Data_block *blocks, one;
 };
 
 enum stage_life { STAGE_CALL, STAGE_REQUEST, STAGE_WINDOW, STAGE_FILE };
