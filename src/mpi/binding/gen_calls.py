@@ -112,6 +112,7 @@ static __attribute__((noinline, section(".text.unlikely.told"))) @PROTO@
     static const struct MPID_Procedure *told_procedure;
     const void *const told_arg[] = { @ADDRESSES@ };
     struct MPIR_Call told_call;
+    MPID_Call_name = "@NAME@"; /* for what is told of its thread */
     int told_locked = @ENTER@;
     if (unlikely(!MPIR_Call_enter(&told_call, &told_procedure,
                     @TEXT@,
@@ -144,7 +145,7 @@ def telling(proc, large, abi, call):
     text = description(proc, large)
     pieces = [text[i:i + 100] for i in range(0, len(text), 100)]
     return fill(TELLING, PROTO=proto(proc, large), ADDRESSES=", ".join("&" + p.name for p in params) or "NULL",
-                TEXT="\n                    ".join('"%s"' % piece for piece in pieces), ABI=abi.name, CALL=call,
+                NAME=proc.name + "_c" * large, TEXT="\n                    ".join('"%s"' % piece for piece in pieces), ABI=abi.name, CALL=call,
                 ENTER="front_enter_silently()" if silent else "front_enter_told()",
                 LEAVE="front_leave_silently" if silent else "front_leave")
 

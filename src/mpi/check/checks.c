@@ -3,6 +3,7 @@
 #include "config.h"
 #include "checks.h"
 #include "buffers.h"
+#include "check_windows.h"
 #include "collectives.h"
 #include "mpid.h"
 #include "signatures.h"
@@ -21,6 +22,7 @@ void MPIR_Check_begin(void)
     MPIR_Buffers_begin();
     MPIR_Signatures_begin();
     MPIR_Collectives_begin();
+    MPIR_Check_windows_begin();
 }
 
 void MPIR_Check_end(void)
@@ -28,6 +30,7 @@ void MPIR_Check_end(void)
     if (!begun)
         return;
     begun = false;
+    MPIR_Check_windows_end();
     MPIR_Collectives_end();
     MPIR_Signatures_end();
     MPIR_Buffers_end();

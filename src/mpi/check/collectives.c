@@ -46,9 +46,10 @@ struct coll_comm {
     struct coll_comm *next;
     uint32_t context, use; /* invariant 1 */
     const MPIR_Comm *comm; /* NULL: not used here yet */
-    uint64_t handle;
-    uint32_t seq; /* of the next call */
-    bool astray;  /* invariant 3 */
+    uint64_t handle;       /* of the communicator, window or file, */
+    uint8_t kind;          /* and which of them it is (enum MPID_OBJECT_KIND) */
+    uint32_t seq;          /* of the next call */
+    bool astray;           /* invariant 3 */
     struct coll_place *places;
 };
 
@@ -149,13 +150,20 @@ static void coll_comm_drop(struct coll_comm **at)
 
 /* ---- Comparing ---- */
 
+static const char *coll_on(const struct coll_comm *c)
+{
+    if (c->kind != MPID_OBJECT_COMM)
+        return c->kind == MPID_OBJECT_WIN ? "the window" : "the file";
+    return c->comm->name[0] ? c->comm->name : "the communicator";
+}
+
 /* True: the call has heard all. */
 static bool coll_hear(struct coll_place *p, int to, int32_t source, const struct MPIR_Said *said,
                       uint32_t module, uint32_t offset)
 {
     struct coll_comm *c = p->of;
     if (!c->astray && !coll_blind &&
-        !MPIR_Coll_compare(p->own, c->comm, p->seq, to, source, said, module, offset))
+        !MPIR_Coll_compare(p->own, c->comm, coll_on(c), p->seq, to, source, said, module, offset))
         c->astray = true;
     return --p->own->left <= 0;
 }
@@ -172,24 +180,31 @@ static void coll_keep(struct coll_place *p, const struct coll_note *note)
     coll_kept++;
 }
 
-/* Packed into the numbers that a note has (mpid_listen.h). */
+/* Packed into the numbers that a note has (mpid_listen.h).  Of data between neighbors there is no root. */
+enum { NUMBER_BITS = 10, HOW_SHIFT = NUMBER_BITS + 8, LARGE_SHIFT = 30, NTH_SHIFT = 31 };
+_Static_assert(SAID_HOW < 1 << (LARGE_SHIFT - HOW_SHIFT), "it fits");
+
 static void coll_pack(struct MPID_Note *n, const struct MPIR_Said *s)
 {
     n->digest = s->data.digest;
     n->numbers = s->data.n;
     n->flags = (uint16_t)s->data.flags;
     memcpy(n->first, s->data.first, sizeof n->first);
-    n->address = (uint64_t)(uint32_t)s->root << 32 | s->counts;
-    n->call = s->number | (uint32_t)s->op << 8 | (uint32_t)s->how << 16 | (s->large ? 1u << 31 : 0);
+    n->address = (uint64_t)(uint32_t)(s->nth ? s->nth : s->root) << 32 | s->counts;
+    n->call = s->number | (uint32_t)s->op << NUMBER_BITS | (uint32_t)s->how << HOW_SHIFT |
+              (s->large ? 1u << LARGE_SHIFT : 0) | (s->nth ? 1u << NTH_SHIFT : 0);
 }
 
 static struct MPIR_Said coll_unpack(const struct MPID_Note *n)
 {
-    struct MPIR_Said s = { .number = (uint8_t)n->call,
-                           .op = (uint8_t)(n->call >> 8),
-                           .how = (uint8_t)(n->call >> 16),
-                           .large = n->call >> 31,
-                           .root = (int32_t)(n->address >> 32),
+    bool nth = n->call >> NTH_SHIFT;
+    int32_t which = (int32_t)(n->address >> 32);
+    struct MPIR_Said s = { .number = n->call & ((1 << NUMBER_BITS) - 1),
+                           .op = (uint8_t)(n->call >> NUMBER_BITS),
+                           .how = n->call >> HOW_SHIFT & SAID_HOW,
+                           .large = n->call >> LARGE_SHIFT & 1,
+                           .root = nth ? 0 : which,
+                           .nth = nth ? which : 0,
                            .counts = (uint32_t)n->address,
                            .data = { .digest = n->digest, .n = n->numbers, .flags = n->flags } };
     memcpy(s.data.first, n->first, sizeof n->first);
@@ -238,14 +253,17 @@ static void coll_say(void *arg, int to, int32_t rank, const struct MPIR_Said *sa
 
 static void coll_entered(void *self, const struct MPID_Call *call)
 {
-    const MPIR_Comm *comm = MPIR_Coll_comm_of(call);
+    uint64_t handle;
+    uint8_t kind;
+    const MPIR_Comm *comm = MPIR_Coll_comm_of(call, &handle, &kind);
     struct coll_comm *c = comm ? coll_comm_get(comm->adi.context_id, comm->context_use & USE_MASK) : NULL;
     (void)self;
     coll_blind |= (comm && !c) || MPIR_Call_untold;
     if (!c || coll_blind)
         return;
     c->comm = comm;
-    c->handle = MPIR_Object_handle(comm);
+    c->handle = handle;
+    c->kind = kind;
     struct coll_saying s = { .c = c, .seq = c->seq++ };
     struct MPIR_Coll_own *own = MPIR_Coll_own_of(call, comm, s.seq);
     struct coll_place *p = own ? coll_place_get(c, s.seq) : NULL;
@@ -266,11 +284,12 @@ static void coll_entered(void *self, const struct MPID_Call *call)
 static void coll_freed(void *self, const struct MPID_Object *object)
 {
     (void)self;
-    if (object->kind != MPID_OBJECT_COMM)
+    if (object->kind != MPID_OBJECT_COMM && object->kind != MPID_OBJECT_WIN &&
+        object->kind != MPID_OBJECT_FILE)
         return;
     for (int i = 0; i < 1 << COLL_BITS; i++)
         for (struct coll_comm **at = &coll_comms[i]; *at; at = &(*at)->next)
-            if ((*at)->comm && (*at)->handle == object->handle) {
+            if ((*at)->comm && (*at)->kind == object->kind && (*at)->handle == object->handle) {
                 uint32_t g = coll_bucket((uint64_t)(*at)->context << 16 | (*at)->use) % GONE;
                 coll_gone[g].context = (*at)->context;
                 coll_gone[g].use = (*at)->use;

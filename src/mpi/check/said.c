@@ -14,9 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "calls.h"
+#include "file.h"
 #include "object.h"
 #include "op.h"
+#include "topo.h"
 #include "type.h"
+#include "win.h"
 
 enum { PAIRS = 64 };
 
@@ -33,6 +36,7 @@ enum shape {
     ALLGATHER, /* and alltoall: one amount for each pair, the same everywhere */
     ALLGATHERV,
     ALLTOALLV, /* and w */
+    NEIGHBORS, /* from neighbor to neighbor: all that this process sends to, and receives from */
     REDUCE_SCATTER,
     REDUCE_SCATTER_BLOCK
 };
@@ -59,11 +63,11 @@ static const struct {
               { "Reduce_scatter_block", REDUCE_SCATTER_BLOCK, OP | ALL_IN_PLACE },
               { "Scan", SAME, OP },
               { "Exscan", SAME, OP },
-              { "Neighbor_allgather", NO_DATA, 0 },
-              { "Neighbor_allgatherv", NO_DATA, 0 },
-              { "Neighbor_alltoall", NO_DATA, 0 },
-              { "Neighbor_alltoallv", NO_DATA, 0 },
-              { "Neighbor_alltoallw", NO_DATA, 0 },
+              { "Neighbor_allgather", NEIGHBORS, 0 },
+              { "Neighbor_allgatherv", NEIGHBORS, 0 },
+              { "Neighbor_alltoall", NEIGHBORS, 0 },
+              { "Neighbor_alltoallv", NEIGHBORS, 0 },
+              { "Neighbor_alltoallw", NEIGHBORS, 0 },
               { "Comm_create", NO_DATA, 0 },
               { "Comm_dup", NO_DATA, 0 },
               { "Comm_dup_with_info", NO_DATA, 0 },
@@ -88,9 +92,42 @@ static const struct {
               { "Win_allocate_shared", NO_DATA, 0 },
               { "Win_create", NO_DATA, 0 },
               { "Win_create_dynamic", NO_DATA, 0 },
-              { "File_open", NO_DATA, 0 } };
-enum { TABLE = sizeof table / sizeof *table, FORM_SHIFT = 6, I_FORM = 1, INIT_FORM = 2 };
-_Static_assert(TABLE < 1 << FORM_SHIFT, "a number is 8 bits");
+              { "File_open", NO_DATA, 0 },
+              { "File_read_all", NO_DATA, 0 },
+              { "File_read_at_all", NO_DATA, 0 },
+              { "File_read_ordered", NO_DATA, 0 },
+              { "File_iread_all", NO_DATA, 0 },
+              { "File_iread_at_all", NO_DATA, 0 },
+              { "File_read_all_begin", NO_DATA, 0 },
+              { "File_read_all_end", NO_DATA, 0 },
+              { "File_read_at_all_begin", NO_DATA, 0 },
+              { "File_read_at_all_end", NO_DATA, 0 },
+              { "File_read_ordered_begin", NO_DATA, 0 },
+              { "File_read_ordered_end", NO_DATA, 0 },
+              { "File_write_all", NO_DATA, 0 },
+              { "File_write_at_all", NO_DATA, 0 },
+              { "File_write_ordered", NO_DATA, 0 },
+              { "File_iwrite_all", NO_DATA, 0 },
+              { "File_iwrite_at_all", NO_DATA, 0 },
+              { "File_write_all_begin", NO_DATA, 0 },
+              { "File_write_all_end", NO_DATA, 0 },
+              { "File_write_at_all_begin", NO_DATA, 0 },
+              { "File_write_at_all_end", NO_DATA, 0 },
+              { "File_write_ordered_begin", NO_DATA, 0 },
+              { "File_write_ordered_end", NO_DATA, 0 },
+              { "File_close", NO_DATA, 0 },
+              { "File_preallocate", NO_DATA, 0 },
+              { "File_seek_shared", NO_DATA, 0 },
+              { "File_set_atomicity", NO_DATA, 0 },
+              { "File_set_info", NO_DATA, 0 },
+              { "File_set_size", NO_DATA, 0 },
+              { "File_set_view", NO_DATA, 0 },
+              { "File_sync", NO_DATA, 0 },
+              { "Win_fence", NO_DATA, 0 },
+              { "Win_free", NO_DATA, 0 },
+              { "Win_set_info", NO_DATA, 0 } };
+enum { TABLE = sizeof table / sizeof *table, FORM_SHIFT = 8, I_FORM = 1, INIT_FORM = 2 };
+_Static_assert(TABLE < 1 << FORM_SHIFT, "a number has so many bits, and two for the form");
 
 static int said_row_of(const char *name, size_t n)
 {
@@ -100,7 +137,7 @@ static int said_row_of(const char *name, size_t n)
     return 0;
 }
 
-static uint8_t said_number_of(const char *call)
+static uint16_t said_number_of(const char *call)
 {
     const char *name = call + strlen("MPI_");
     size_t n = strlen(name);
@@ -115,16 +152,16 @@ static uint8_t said_number_of(const char *call)
         row = said_row_of(name + 1, n - 1);
         form = I_FORM;
     }
-    return row ? (uint8_t)(form << FORM_SHIFT | row) : 0;
+    return row ? (uint16_t)(form << FORM_SHIFT | row) : 0;
 }
 
-static int said_row(uint8_t number)
+static int said_row(uint16_t number)
 {
     int row = number & ((1 << FORM_SHIFT) - 1);
     return row <= TABLE ? row - 1 : -1;
 }
 
-void MPIR_Coll_call_name(uint8_t number, bool large, char name[48])
+void MPIR_Coll_call_name(uint16_t number, bool large, char name[48])
 {
     int row = said_row(number), form = number >> FORM_SHIFT;
     const char *base = row >= 0 ? table[row].name : "?";
@@ -142,7 +179,8 @@ bool MPIR_Coll_known(const char *call)
 /* Of a procedure, by its number in this process: what it is, and which of its arguments are what (-1: none). */
 struct said_proc {
     bool looked;
-    uint8_t number, shape, flags;
+    uint16_t number;
+    uint8_t shape, flags, on; /* on: enum MPID_OBJECT_KIND, of the argument that it is on */
     int8_t comm, root, op, in_place;
     int8_t count[2], type[2]; /* of what is received, of what is sent */
 };
@@ -156,19 +194,25 @@ static int8_t said_arg(const struct MPID_Procedure *p, const char *const *names)
     return -1;
 }
 
-static int8_t said_comm_arg(const struct MPID_Procedure *p)
+/* The communicator, window or file. */
+static int8_t said_on(const struct MPID_Procedure *p, struct said_proc *s)
 {
-    for (int i = 0; i < p->nargs; i++)
-        if (p->args[i].what == MPID_ARG_HANDLE && p->args[i].object == MPID_OBJECT_COMM &&
-            p->args[i].access != MPID_ARG_OUT)
+    for (int i = 0; i < p->nargs; i++) {
+        const struct MPID_Arg *a = &p->args[i];
+        bool fits =
+            a->object == MPID_OBJECT_COMM || a->object == MPID_OBJECT_WIN || a->object == MPID_OBJECT_FILE;
+        s->on = a->object;
+        if (a->what == MPID_ARG_HANDLE && fits && a->access != MPID_ARG_OUT)
             return (int8_t)i;
+    }
     return -1;
 }
 
 static void said_look(struct said_proc *s, const struct MPID_Procedure *p)
 {
     int row;
-    *s = (struct said_proc){ .looked = true, .number = said_number_of(p->name), .comm = said_comm_arg(p) };
+    *s = (struct said_proc){ .looked = true, .number = said_number_of(p->name) };
+    s->comm = said_on(p, s);
     if (s->number == 0 || s->comm < 0) {
         s->number = 0;
         return;
@@ -216,15 +260,37 @@ struct coll_view {
     int32_t rank, size, partners; /* partners: those of the other group, if there are two */
     bool inter, in_place;
     int32_t root;
-    bool root_here, idle; /* idle: this rank has no part in it (MPI_PROC_NULL) */
+    bool root_here, idle;      /* idle: this rank has no part in it (MPI_PROC_NULL) */
+    int *neighbors, degree[2]; /* from which it receives; then those to which it sends */
 };
 
-const MPIR_Comm *MPIR_Coll_comm_of(const struct MPID_Call *call)
+const MPIR_Comm *MPIR_Coll_comm_of(const struct MPID_Call *call, uint64_t *handle, uint8_t *kind)
 {
     const struct said_proc *p = said_proc_of(call->procedure);
-    const MPIR_Comm *comm =
-        p->number ? MPIR_Object_of(MPIR_KIND_COMM, MPIR_Call_host.handle(call, p->comm, 0)) : NULL;
+    const MPIR_Comm *comm = NULL;
+    if (!p->number)
+        return NULL;
+    *handle = MPIR_Call_host.handle(call, p->comm, 0);
+    *kind = p->on;
+    const void *on = MPIR_Object_of((enum MPIR_KIND)p->on, *handle);
+    if (on && p->on == MPID_OBJECT_COMM)
+        comm = on;
+    else if (on)
+        comm = p->on == MPID_OBJECT_WIN ? ((const MPIR_Win *)on)->comm : ((const MPIR_File *)on)->comm;
     return comm && (comm->local || comm->adi.size > 1) ? comm : NULL;
+}
+
+/* The neighbors of a communicator with a topology; without memory there are none. */
+static void said_find_neighbors(struct coll_view *v)
+{
+    int in = 0, out = 0;
+    if (!v->comm->topo || MPIR_Topo_degrees(v->comm, &in, &out))
+        return;
+    v->neighbors = malloc((size_t)(in + out + 1) * sizeof *v->neighbors);
+    if (!v->neighbors || MPIR_Topo_neighbors(v->comm, v->neighbors, v->neighbors + in))
+        return;
+    v->degree[false] = in;
+    v->degree[true] = out;
 }
 
 static struct coll_view said_view(const struct MPID_Call *call, const MPIR_Comm *comm, uint32_t seq)
@@ -245,6 +311,8 @@ static struct coll_view said_view(const struct MPID_Call *call, const MPIR_Comm 
         memcpy(&at, call->arg[v.p->in_place], sizeof at);
         v.in_place = at == MPI_IN_PLACE && (!rooted || v.root_here);
     }
+    if (v.p->shape == NEIGHBORS)
+        said_find_neighbors(&v);
     return v;
 }
 
@@ -342,6 +410,8 @@ static bool said_pair(const struct coll_view *v, bool sends, int32_t i)
         return sends ? i == v->root : v->root_here;
     case SCATTERV:
         return sends ? v->root_here : i == v->root;
+    case NEIGHBORS:
+        return i >= 0; /* MPI_PROC_NULL */
     case ALLTOALLV:
         return true;
     case GATHER:
@@ -352,6 +422,31 @@ static bool said_pair(const struct coll_view *v, bool sends, int32_t i)
     default:
         return false;
     }
+}
+
+/* Who can be one side of a pair: each rank, or each neighbor. */
+static int32_t said_candidates(const struct coll_view *v, bool sends)
+{
+    return v->p->shape == NEIGHBORS ? v->degree[sends] : is_pair_shape(v) ? v->partners : 0;
+}
+
+static int32_t said_candidate(const struct coll_view *v, bool sends, int32_t i)
+{
+    return v->p->shape == NEIGHBORS ? v->neighbors[sends ? v->degree[false] + i : i] : i;
+}
+
+/* Which of the pairs of the same two processes: of neighbors on a grid, the direction from which it is received (what
+ * goes up comes from below); else how many such edges there are before. */
+static int32_t said_nth(const struct coll_view *v, bool sends, int32_t i)
+{
+    int32_t n = 0;
+    if (v->p->shape != NEIGHBORS)
+        return 0;
+    if (MPIR_Topo_is_grid(v->comm))
+        return sends ? i ^ 1 : i;
+    for (int32_t k = 0; k < i; k++)
+        n += said_candidate(v, sends, k) == said_candidate(v, sends, i);
+    return n;
 }
 
 /* ---- What is said ---- */
@@ -427,9 +522,11 @@ static void said_shared(const struct coll_view *v, int to, int32_t source, struc
     }
 }
 
+/* Data for candidate i. */
 static struct MPIR_Said said_to_partner(const struct coll_view *v, int32_t i)
 {
     struct MPIR_Said said = said_of(v);
+    said.nth = said_nth(v, true, i);
     bool received = v->in_place && v->p->shape != SCATTER && v->p->shape != SCATTERV;
     said_data(&said, SAID_SENDS, said_amount(v, !received, i, 1));
     return said;
@@ -448,20 +545,23 @@ void MPIR_Coll_say(const struct MPID_Call *call, const MPIR_Comm *comm, uint32_t
         said_shared(&v, SAID_TO_OTHERS, 0, &says, &expects);
         say(arg, SAID_TO_OTHERS, v.rank % v.partners, &says);
     }
-    for (int32_t i = 0; i < v.partners && is_pair_shape(&v); i++)
-        if (said_pair(&v, true, i)) {
+    for (int32_t i = 0; i < said_candidates(&v, true); i++)
+        if (said_pair(&v, true, said_candidate(&v, true, i))) {
             says = said_to_partner(&v, i);
-            say(arg, SAID_TO_PARTNER, i, &says);
+            say(arg, SAID_TO_PARTNER, said_candidate(&v, true, i), &says);
         }
+    free(v.neighbors);
 }
 
 /* ---- What is expected ---- */
 
+/* From a rank; as a partner, from a candidate. */
 static void expect(const struct coll_view *v, struct MPIR_Coll_own *own, int to, int32_t source)
 {
+    bool partner = to == SAID_TO_PARTNER;
     struct MPIR_Expected *e = &own->expected[own->n++];
     struct MPIR_Said says = { 0 }, expects;
-    if (to == SAID_TO_PARTNER) {
+    if (partner) {
         expects = (struct MPIR_Said){ 0 };
         said_data(&expects, SAID_RECEIVES, said_amount(v, false, source, 1));
     } else {
@@ -471,9 +571,11 @@ static void expect(const struct coll_view *v, struct MPIR_Coll_own *own, int to,
         own->is.counts = expects.counts;
     bool sends = expects.how & SAID_SENDS;
     const struct MPID_Arg *args = v->call->procedure->args;
-    *e = (struct MPIR_Expected){
-        .source = source, .to = (uint8_t)to, .how = expects.how, .data = expects.data
-    };
+    *e = (struct MPIR_Expected){ .source = partner ? said_candidate(v, false, source) : source,
+                                 .nth = partner ? said_nth(v, false, source) : 0,
+                                 .to = (uint8_t)to,
+                                 .how = expects.how,
+                                 .data = expects.data };
     if (v->p->count[sends] >= 0 && v->p->type[sends] >= 0) {
         e->count_name = args[v->p->count[sends]].name;
         e->type_name = args[v->p->type[sends]].name;
@@ -486,11 +588,13 @@ struct MPIR_Coll_own *MPIR_Coll_own_of(const struct MPID_Call *call, const MPIR_
     int n = v.size > 1;
     for (int32_t i = v.rank; v.inter && i < v.partners; i += v.size)
         n++;
-    for (int32_t i = 0; i < v.partners && is_pair_shape(&v); i++)
-        n += said_pair(&v, false, i);
+    for (int32_t i = 0; i < said_candidates(&v, false); i++)
+        n += said_pair(&v, false, said_candidate(&v, false, i));
     struct MPIR_Coll_own *own = malloc(sizeof *own + (size_t)n * sizeof *own->expected);
-    if (!own)
+    if (!own) {
+        free(v.neighbors);
         return NULL;
+    }
     *own = (struct MPIR_Coll_own){ .call = call->procedure->name,
                                    .caller = MPIR_Call_caller(),
                                    .rooted = v.p->flags & ROOT,
@@ -501,8 +605,9 @@ struct MPIR_Coll_own *MPIR_Coll_own_of(const struct MPID_Call *call, const MPIR_
         expect(&v, own, SAID_TO_NEXT, (v.rank + v.size - 1) % v.size);
     for (int32_t i = v.rank; v.inter && i < v.partners; i += v.size)
         expect(&v, own, SAID_TO_OTHERS, i);
-    for (int32_t i = 0; i < v.partners && is_pair_shape(&v); i++)
-        if (said_pair(&v, false, i))
+    for (int32_t i = 0; i < said_candidates(&v, false); i++)
+        if (said_pair(&v, false, said_candidate(&v, false, i)))
             expect(&v, own, SAID_TO_PARTNER, i);
+    free(v.neighbors);
     return own;
 }

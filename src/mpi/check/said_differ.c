@@ -13,6 +13,7 @@ struct said_both {
     const struct MPIR_Coll_own *own;
     const MPIR_Comm *comm;
     const struct MPIR_Said *said;
+    const char *on;
     int to;
     int32_t source;
     uint32_t module, offset;
@@ -73,8 +74,7 @@ static void tell_calls(const struct said_both *b, uint32_t seq)
     struct MPIR_Words w;
     if (!MPIR_Words_begin(&w))
         return;
-    fprintf(w.out, "is its collective %u on %s, where ", (unsigned)seq + 1,
-            b->comm->name[0] ? b->comm->name : "the communicator");
+    fprintf(w.out, "is its collective %u on %s, where ", (unsigned)seq + 1, b->on);
     said_whose(w.out, b);
     fputs(" calls ", w.out);
     said_call(w.out, b);
@@ -177,19 +177,20 @@ static void tell_data(const struct said_both *b, const struct MPIR_Expected *e)
     said_tell(&w, b, KU_FAULT_COLL_DATA, other_types ? e->type_name : e->count_name);
 }
 
-static const struct MPIR_Expected *expected_of(const struct MPIR_Coll_own *own, int to, int32_t source)
+static const struct MPIR_Expected *expected_of(const struct MPIR_Coll_own *own, int to, int32_t source,
+                                               int32_t nth)
 {
     for (const struct MPIR_Expected *e = own->expected; e < own->expected + own->n; e++)
-        if (e->to == to && e->source == source)
+        if (e->to == to && e->source == source && e->nth == nth)
             return e;
     return NULL;
 }
 
-bool MPIR_Coll_compare(const struct MPIR_Coll_own *own, const MPIR_Comm *comm, uint32_t seq, int to,
-                       int32_t source, const struct MPIR_Said *said, uint32_t module, uint32_t offset)
+bool MPIR_Coll_compare(const struct MPIR_Coll_own *own, const MPIR_Comm *comm, const char *on, uint32_t seq,
+                       int to, int32_t source, const struct MPIR_Said *said, uint32_t module, uint32_t offset)
 {
-    const struct said_both b = { own, comm, said, to, source, module, offset };
-    const struct MPIR_Expected *e = expected_of(own, to, source);
+    const struct said_both b = { own, comm, said, on, to, source, module, offset };
+    const struct MPIR_Expected *e = expected_of(own, to, source, said->nth);
     if (own->is.number != said->number) {
         tell_calls(&b, seq);
         return false;

@@ -92,8 +92,8 @@ void MPIR_Check_tell(enum ku_fault_kind kind, const char *call, const char *argu
     free(text);
 }
 
-void MPIR_Check_note_fatal(enum ku_fault_kind kind, const char *call, const char *argument, uint64_t here,
-                           const char *text)
+void MPIR_Check_note(enum ku_fault_kind kind, const char *call, const char *argument, uint64_t here,
+                     const char *text)
 {
     tell_fault(&(struct ku_fault){
         .kind = kind, .call = call, .argument = argument, .here = here, .said = true, .text = text });

@@ -185,7 +185,7 @@ static void tell_checks(const char *function, int code, const char *text, bool e
     if (ends)
         MPIR_Check_before_end(function);
     if (ends)
-        MPIR_Check_note_fatal(kind, function, NULL, MPID_Caller(), text);
+        MPIR_Check_note(kind, function, NULL, MPID_Caller(), text);
     else
         MPIR_Check_tell(kind, function, NULL, MPID_Caller(), 0, "%s", text);
 }

@@ -24,9 +24,9 @@ bool MPIR_Check_strict(void);
 void MPIR_Check_tell(enum ku_fault_kind kind, const char *call, const char *argument, uint64_t here,
                      uint64_t there, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
-/* The same of what ends the job in the next moment, with words of its own: it is counted, and shown by them. */
-void MPIR_Check_note_fatal(enum ku_fault_kind kind, const char *call, const char *argument, uint64_t here,
-                           const char *text);
+/* The same of what has words of its own: it is counted, and shown by them. */
+void MPIR_Check_note(enum ku_fault_kind kind, const char *call, const char *argument, uint64_t here,
+                     const char *text);
 
 /* KEEL_CHECK is read; false: nothing is to be looked for. */
 bool MPIR_Check_tell_begin(void);

@@ -16,5 +16,7 @@ void MPIR_Topo_release(struct MPIR_Topo *topo);
  * NULL: not wanted. Without a topology: MPI_ERR_TOPOLOGY, recorded. */
 int MPIR_Topo_degrees(const MPIR_Comm *comm, int *indegree, int *outdegree);
 int MPIR_Topo_neighbors(const MPIR_Comm *comm, int *sources, int *destinations);
+/* Is it a Cartesian one? */
+bool MPIR_Topo_is_grid(const MPIR_Comm *comm);
 
 #endif

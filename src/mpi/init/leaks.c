@@ -31,7 +31,8 @@ struct list {
     enum ku_fault_kind fault; /* as one of these, */
     const char *one;          /* which is this */
     int64_t n;
-    uint32_t *held; /* datatypes: references by others, by index */
+    uint32_t *held;                       /* datatypes: references by others, by index */
+    const struct MPIR_COMMUNICATOR *comm; /* messages: of this one; NULL: of all */
 };
 
 static bool wanted;
@@ -66,8 +67,10 @@ static void leaks_made(void *self, const struct MPID_Object *object)
     of->note[o->index] = (struct note){ object->call, MPIR_Call_caller(), o->gen };
 }
 
+static void leaks_entered(void *self, const struct MPID_Call *call);
 static const struct MPID_Listener listener = { .version = MPID_LISTEN_VERSION,
                                                .size = sizeof listener,
+                                               .call_entered = leaks_entered,
                                                .object_made = leaks_made };
 
 static const struct note *note_of(const struct keel_object *o)
@@ -185,6 +188,9 @@ static void add_other(void *obj, void *list)
 static void add_message(const struct MPIR_COMMUNICATOR *comm, int32_t source, int32_t tag, int64_t bytes,
                         const struct MPID_Note *note, void *list)
 {
+    const struct list *l = list;
+    if (l->comm && l->comm != comm)
+        return;
     const char *name = comm ? ((const MPIR_Comm *)comm)->name : "";
     char *sender = note ? MPIR_Check_sender(note) : NULL;
     leaks_add(list, NULL, "%lld bytes with tag %d from rank %d%s%s%s", (long long)bytes, tag, source,
@@ -225,16 +231,18 @@ static void fill_others(struct list *l)
 
 static void fill_messages(struct list *l)
 {
-    while (MPID_DeviceCheck(MPID_NOTBLOCKING) > 0)
+    while (!l->comm && MPID_DeviceCheck(MPID_NOTBLOCKING) > 0)
         ; /* what had come before the last rank was there */
     MPID_Unreceived(add_message, l);
 }
 
-static void leaks_tell(enum ku_fault_kind fault, const char *text, bool checked)
+/* call: NULL: MPI_Finalize. */
+static void leaks_tell(enum ku_fault_kind fault, const char *call, const char *text, bool checked)
 {
     char *full = NULL;
     if (checked)
-        MPIR_Check_tell(fault, "MPI_Finalize", NULL, MPID_Caller(), 0, "%s", text);
+        MPIR_Check_tell(fault, call ? call : "MPI_Finalize", NULL, call ? MPIR_Call_caller() : MPID_Caller(),
+                        0, "%s", text);
     else if (asprintf(&full, "MPI_Finalize: %s", text) >= 0) {
         MPID_Message_places(full);
         free(full);
@@ -261,27 +269,48 @@ static const struct row {
       "messages that no receive has asked for", fill_messages },
 };
 
-/* All of a kind, in one message; those of checks each by itself, but for messages, which no call here has made. */
-static void leaks_show(const struct row *row, bool checked)
+/* All of what a list of one message has. */
+static void leaks_show_list(const struct row *row, struct list *l, const char *call, bool checked)
 {
     char *which = NULL, *text = NULL;
     size_t bytes;
-    struct list l = { .kind = row->kind, .fault = row->fault, .one = row->one };
-    bool together = !checked || row->fault == KU_FAULT_LEAK_MESSAGE;
-    if (together && !(l.out = open_memstream(&which, &bytes)))
+    if (!(l->out = open_memstream(&which, &bytes)))
         return;
-    row->fill(&l);
-    if (l.out && l.n > SHOWN)
-        fprintf(l.out, ", and %lld more", (long long)(l.n - SHOWN));
-    if (l.out)
-        fclose(l.out);
-    if (l.out && l.n &&
-        asprintf(&text, "the program leaves %lld %s: %s", (long long)l.n, l.n == 1 ? row->one : row->several,
-                 which) >= 0) {
-        leaks_tell(row->fault, text, checked);
+    row->fill(l);
+    if (l->n > SHOWN)
+        fprintf(l->out, ", and %lld more", (long long)(l->n - SHOWN));
+    fclose(l->out);
+    if (l->n && asprintf(&text, "the program leaves %lld %s: %s", (long long)l->n,
+                         l->n == 1 ? row->one : row->several, which) >= 0) {
+        leaks_tell(row->fault, call, text, checked);
         free(text);
     }
     free(which);
+}
+
+/* Those of checks each by itself, but for messages, which no call here has made. */
+static void leaks_show(const struct row *row, bool checked)
+{
+    struct list l = { .kind = row->kind, .fault = row->fault, .one = row->one };
+    if (!checked || row->fault == KU_FAULT_LEAK_MESSAGE)
+        leaks_show_list(row, &l, NULL, checked);
+    else
+        row->fill(&l);
+}
+
+/* Messages that are there when their communicator is freed go with it. */
+static void leaks_entered(void *self, const struct MPID_Call *call)
+{
+    const struct row *messages = &rows[sizeof rows / sizeof *rows - 1];
+    const char *name = call->procedure->name;
+    (void)self;
+    if (strncmp(name, "MPI_Comm_", 9) != 0 || !MPIR_Check_wants(KU_FAULT_LEAK_MESSAGE) ||
+        (strcmp(name, "MPI_Comm_free") != 0 && strcmp(name, "MPI_Comm_disconnect") != 0))
+        return;
+    const MPIR_Comm *comm = MPIR_Object_of(MPIR_KIND_COMM, MPIR_Call_host.handle(call, 0, 0));
+    struct list l = { .fault = KU_FAULT_LEAK_MESSAGE, .comm = comm ? &comm->adi : NULL };
+    if (comm)
+        leaks_show_list(messages, &l, name, true);
 }
 
 static bool leaks_checked(const struct row *row)

@@ -18,6 +18,7 @@
 #include "mpi_err.h"
 #include "mpi_const.h"
 #include "mpid.h"
+#include "tell.h"
 
 static const char *threads_name_of(int level)
 {
@@ -46,6 +47,7 @@ static void threads_tell(bool overlap, const char *other)
         overlap ? "one thread at a time calls MPI" : "only the thread that initialized MPI calls it",
         overlap ? "MULTIPLE" : "SERIALIZED or _MULTIPLE");
     MPID_Message_places(text);
+    MPIR_Check_note(KU_FAULT_THREADS, call ? call : "MPI", NULL, caller, text);
 }
 
 static void threads_look(enum MPIR_WATCH watched, bool busy)

@@ -144,6 +144,11 @@ int MPIR_Topo_create(MPIR_Comm *comm, int32_t size, const int32_t *order, MPIR_T
 
 /* ---- Neighbors ------------------------------------------------------------------------------------------------- */
 
+bool MPIR_Topo_is_grid(const MPIR_Comm *comm)
+{
+    return comm->topo && comm->topo->kind == MPI_CART;
+}
+
 int MPIR_Topo_degrees(const MPIR_Comm *comm, int *indegree, int *outdegree)
 {
     const MPIR_Topo *t = comm->topo;

@@ -25,7 +25,7 @@ RIGHT(file_closed, 1)
 WRONG(read_of_what_is_written, 1)
 {
     MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
-    MPI_File_read(file, a, 1, MPI_INT, no); /* returned-error: fh */
+    MPI_File_read(file, a, 1, MPI_INT, no); /* returned-error: - */
     MPI_File_close(&file);
 }
 
@@ -72,7 +72,7 @@ RIGHT(whole_elements, 1)
 WRONG(split_end_without_begin, 1)
 {
     make();
-    MPI_File_write_all_end(file, a, no); /* returned-error: fh */
+    MPI_File_write_all_end(file, a, no); /* returned-error: - */
     MPI_File_close(&file);
 }
 
@@ -80,7 +80,7 @@ WRONG(split_begun_twice, 1)
 {
     make();
     MPI_File_write_all_begin(file, a, 1, MPI_INT);
-    MPI_File_write_all_begin(file, a, 1, MPI_INT); /* returned-error: fh */
+    MPI_File_write_all_begin(file, a, 1, MPI_INT); /* returned-error: - */
     MPI_File_write_all_end(file, a, no);
     MPI_File_close(&file);
 }
@@ -108,7 +108,8 @@ WRONG(file_type_not_committed, 1)
 WRONG(no_such_representation, 1)
 {
     make();
-    MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "there is none", MPI_INFO_NULL); /* returned-error: datarep */
+    MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "there is none",
+                      MPI_INFO_NULL); /* returned-error: datarep */
     MPI_File_close(&file);
 }
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 MPI_Comm comm;
-int rank, size, next, prev, a[1000], b[1000];
-double d[1000], e[1000];
+int rank, size, next, prev, *a, *b;
+double *d, *e;
 MPI_Request r[4];
 MPI_Datatype column;
 MPI_Status *const no = MPI_STATUS_IGNORE, *const none = MPI_STATUSES_IGNORE;
@@ -40,6 +40,10 @@ static void run(const struct set_case *c)
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     for (int i = 0; i < 4; i++)
         r[i] = MPI_REQUEST_NULL;
+    a = calloc(1000, sizeof *a); /* of each case alone, as operations may be left */
+    b = calloc(1000, sizeof *b);
+    d = calloc(1000, sizeof *d);
+    e = calloc(1000, sizeof *e);
     for (int i = 0; i < 1000; i++)
         d[i] = a[i] = i + 1000 * rank;
     c->run();
@@ -49,6 +53,10 @@ static void run(const struct set_case *c)
         look(0.01);
     } else {
         MPI_Comm_free(&comm);
+        free(a);
+        free(b);
+        free(d);
+        free(e);
     }
     MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -59,7 +67,7 @@ int main(int argc, char **argv)
     enum set_how how = SET_RIGHT;
     if (argc == 2 && strcmp(argv[1], "list") == 0) {
         for (const struct set_case *c = first; c; c = c->next)
-            printf("%s %s %s %d\n", names[c->how], c->name, strrchr(c->file, '/') + 1, c->ranks);
+            printf("%s %s %s %d\n", names[c->how], c->name, c->file, c->ranks);
         return 0;
     }
     MPI_Init(&argc, &argv);

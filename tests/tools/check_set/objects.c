@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* objects.c: objects that are left, or used after they were freed; requests; arguments. */
 #include "set.h"
+#include <stdbool.h>
 
 static void add(void *in, void *inout, int *n, MPI_Datatype *type)
 {
@@ -203,7 +204,8 @@ RIGHT(errhandler_got_and_freed, 1)
 
 WRONG(isend_left, 1)
 {
-    MPI_Isend(a, 1, MPI_INT, next, 1, comm, r); /* leak-request: - */
+    static int kept[1];                            /* it stays in use */
+    MPI_Isend(kept, 1, MPI_INT, next, 1, comm, r); /* leak-request: - */
     MPI_Recv(b, 1, MPI_INT, prev, 1, comm, no);
 }
 
@@ -266,7 +268,7 @@ RIGHT(bcast_init_freed, 1)
     MPI_Request_free(r);
 }
 
-WRONG(generalized_left, 1)
+WRONG(window_left, 1)
 {
     MPI_Win win;
     MPI_Win_allocate(4, 4, MPI_INFO_NULL, comm, (void *)&(int *){ NULL }, &win); /* leak-window: - */
@@ -363,7 +365,7 @@ WRONG(errhandler_used_after_free, 1)
 WRONG(window_used_after_free, 1)
 {
     MPI_Win win, same;
-    MPI_Win_create(b, sizeof b, 4, MPI_INFO_NULL, comm, &win);
+    MPI_Win_create(b, 1000 * sizeof *b, sizeof *b, MPI_INFO_NULL, comm, &win);
     same = win;
     MPI_Win_free(&win);
     MPI_Win_fence(0, same); /* returned-error: win */
@@ -388,24 +390,22 @@ RIGHT(keyval_freed_in_use, 1)
     MPI_Comm_free_keyval(&key);
 }
 
-static int refuse(MPI_Comm of, int key, void *value, void *extra)
+static int refuse(MPI_Comm of, int key, void *value, void *now)
 {
-    (void)of, (void)key, (void)value, (void)extra;
-    return MPI_ERR_OTHER;
+    (void)of, (void)key, (void)value;
+    return *(bool *)now ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
 WRONG(attribute_that_refuses, 1)
 {
     int key;
-    MPI_Comm twin;
-    MPI_Comm_dup(comm, &twin);
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, refuse, &key, NULL);
-    MPI_Comm_set_attr(twin, key, a);
-    MPI_Comm_delete_attr(twin, key); /* returned-error: - */
+    bool now = true;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, refuse, &key, &now);
+    MPI_Comm_set_attr(comm, key, a);
+    MPI_Comm_delete_attr(comm, key); /* returned-error: callback */
+    now = false;
+    MPI_Comm_delete_attr(comm, key);
     MPI_Comm_free_keyval(&key);
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
-    MPI_Comm_free_keyval(&key);
-    (void)twin;
 }
 
 /* ---- Requests ---- */
@@ -566,10 +566,7 @@ WRONG(tag_too_large, 1)
 {
     int flag, *most;
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &flag);
-    if (*most < 0x7fffffff)
-        MPI_Send(a, 1, MPI_INT, next, *most + 1, comm); /* returned-error: tag */
-    else
-        MPI_Send(a, 1, MPI_INT, next, -5, comm);
+    MPI_Send(a, 1, MPI_INT, next, *most < 0x7fffffff ? *most + 1 : -5, comm); /* returned-error: tag */
 }
 
 RIGHT(largest_tag, 1)
@@ -625,7 +622,7 @@ WRONG(key_too_long, 1)
     MPI_Info_free(&info);
 }
 
-WRONG(negative_stride_of_processes, 1)
+WRONG(negative_number_of_processes, 1)
 {
     MPI_Comm grid;
     MPI_Cart_create(comm, 1, (int[]){ -1 }, (int[]){ 1 }, 0, &grid); /* returned-error: dims */
@@ -640,7 +637,7 @@ WRONG(no_topology, 1)
 WRONG(no_memory_to_pack_into, 1)
 {
     int at = 0;
-    MPI_Pack(a, 10, MPI_INT, b, 39, &at, comm); /* returned-error: outsize */
+    MPI_Pack(a, 10, MPI_INT, b, 39, &at, comm); /* returned-error: buffer */
 }
 
 WRONG(group_of_one_rank_twice, 1)
@@ -651,7 +648,207 @@ WRONG(group_of_one_rank_twice, 1)
     MPI_Group_free(&group);
 }
 
-WRONG(no_buffer_for_buffered_sends, 1)
+/* ---- Right ones that look like them ---- */
+
+RIGHT(handle_copied, 1)
 {
-    MPI_Bsend(a, 100, MPI_INT, next, 1, comm); /* returned-error: - */
+    MPI_Comm twin, same;
+    MPI_Comm_dup(comm, &twin);
+    same = twin;
+    MPI_Barrier(same);
+    MPI_Comm_free(&same);
+}
+
+RIGHT(comm_freed_under_way, 1)
+{
+    MPI_Comm twin;
+    MPI_Comm_dup(comm, &twin);
+    MPI_Irecv(b, 1, MPI_INT, prev, 1, twin, r);
+    MPI_Isend(a, 1, MPI_INT, next, 1, twin, r + 1);
+    MPI_Comm_free(&twin);
+    MPI_Waitall(2, r, none);
+}
+
+RIGHT(group_of_a_freed_communicator, 1)
+{
+    int n;
+    MPI_Comm twin;
+    MPI_Group group;
+    MPI_Comm_dup(comm, &twin);
+    MPI_Comm_group(twin, &group);
+    MPI_Comm_free(&twin);
+    MPI_Group_size(group, &n);
+    MPI_Group_free(&group);
+}
+
+RIGHT(nothing_to_free, 1)
+{
+    MPI_Group group;
+    MPI_Comm_split(comm, MPI_UNDEFINED, 0, &(MPI_Comm){ MPI_COMM_NULL });
+    MPI_Comm_group(MPI_COMM_SELF, &group);
+    MPI_Group_difference(group, group, &(MPI_Group){ MPI_GROUP_NULL });
+    MPI_Group_free(&group);
+}
+
+RIGHT(request_copied, 1)
+{
+    MPI_Request same;
+    MPI_Isend(a, 1, MPI_INT, next, 1, comm, r);
+    same = r[0];
+    MPI_Recv(b, 1, MPI_INT, prev, 1, comm, no);
+    MPI_Wait(&same, no);
+    r[0] = MPI_REQUEST_NULL;
+}
+
+RIGHT(requests_taken_one_by_one, 1)
+{
+    int which, n = 0, some[2];
+    MPI_Irecv(b, 1, MPI_INT, prev, 1, comm, r);
+    MPI_Isend(a, 1, MPI_INT, next, 1, comm, r + 1);
+    MPI_Waitany(2, r, &which, no);
+    while (n != MPI_UNDEFINED)
+        MPI_Waitsome(2, r, &n, some, none);
+}
+
+RIGHT(status_asked_first, 1)
+{
+    int done = 0;
+    MPI_Irecv(b, 1, MPI_INT, prev, 1, comm, r);
+    MPI_Send(a, 1, MPI_INT, next, 1, comm);
+    while (!done)
+        MPI_Request_get_status(r[0], &done, no);
+    MPI_Wait(r, no);
+}
+
+RIGHT(persistent_freed_while_active, 1)
+{
+    MPI_Send_init(a, 1, MPI_INT, next, 1, comm, r);
+    MPI_Start(r);
+    MPI_Request_free(r);
+    MPI_Recv(b, 1, MPI_INT, prev, 1, comm, no);
+    MPI_Barrier(comm);
+}
+
+RIGHT(never_started, 1)
+{
+    MPI_Recv_init(b, 1, MPI_INT, prev, 1, comm, r);
+    MPI_Wait(r, no);
+    MPI_Request_free(r);
+}
+
+RIGHT(message_received_once, 1)
+{
+    int flag = 0;
+    MPI_Message m;
+    MPI_Isend(a, 1, MPI_INT, next, 1, comm, r);
+    while (!flag)
+        MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, &m, no);
+    MPI_Mrecv(b, 1, MPI_INT, &m, no);
+    MPI_Wait(r, no);
+}
+
+RIGHT(type_committed_late, 1)
+{
+    MPI_Datatype type;
+    MPI_Type_contiguous(2, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    MPI_Type_commit(&type);
+    MPI_Bcast(a, 1, type, 0, comm);
+    MPI_Type_free(&type);
+}
+
+RIGHT(type_of_no_elements, 1)
+{
+    MPI_Datatype type;
+    MPI_Type_contiguous(0, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    MPI_Sendrecv(a, 5, type, next, 1, b, 5, type, prev, 1, comm, no);
+    MPI_Type_free(&type);
+}
+
+RIGHT(count_of_nothing, 1)
+{
+    MPI_Sendrecv(NULL, 0, MPI_INT, next, 1, NULL, 0, MPI_INT, prev, 1, comm, no);
+    MPI_Bcast(NULL, 0, MPI_INT, 0, comm);
+}
+
+RIGHT(nobody_to_send_to, 1)
+{
+    MPI_Send(a, 1, MPI_INT, MPI_PROC_NULL, 1, comm);
+    MPI_Recv(a, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, comm, no);
+}
+
+RIGHT(bottom, 1)
+{
+    MPI_Aint at[2];
+    MPI_Datatype both;
+    MPI_Get_address(a, &at[0]);
+    MPI_Get_address(b, &at[1]);
+    MPI_Type_create_hindexed(2, (int[]){ 5, 5 }, at, MPI_INT, &both);
+    MPI_Type_commit(&both);
+    MPI_Irecv(d, 10, MPI_INT, prev, 1, comm, r);
+    MPI_Send(MPI_BOTTOM, 1, both, next, 1, comm);
+    MPI_Wait(r, no);
+    MPI_Type_free(&both);
+}
+
+RIGHT(op_of_the_program, 1)
+{
+    MPI_Op op;
+    MPI_Op_create(add, 1, &op);
+    MPI_Allreduce(a, b, 1, column, op, comm);
+    MPI_Op_free(&op);
+}
+
+RIGHT(last_root, 1)
+{
+    MPI_Bcast(a, 1, MPI_INT, size - 1, comm);
+}
+
+RIGHT(insignificant_arguments, 1)
+{
+    bool root = rank == 0;
+    MPI_Gather(a, 1, MPI_INT, root ? b : NULL, root ? 1 : -1, root ? MPI_INT : MPI_DATATYPE_NULL, 0, comm);
+    MPI_Scatter(root ? a : NULL, root ? 1 : -1, root ? MPI_INT : MPI_DATATYPE_NULL, b, 1, MPI_INT, 0, comm);
+}
+
+RIGHT(room_to_pack_into, 1)
+{
+    int at = 0;
+    MPI_Pack(a, 10, MPI_INT, b, 40, &at, comm);
+    at = 0;
+    MPI_Unpack(b, 40, &at, a, 10, MPI_INT, comm);
+}
+
+RIGHT(longest_key, 1)
+{
+    char key[MPI_MAX_INFO_KEY];
+    MPI_Info info;
+    memset(key, 'k', sizeof key);
+    key[sizeof key - 1] = 0;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, "value");
+    MPI_Info_delete(info, key);
+    MPI_Info_free(&info);
+}
+
+RIGHT(topology_asked_for, 1)
+{
+    int kind;
+    MPI_Topo_test(comm, &kind);
+}
+
+RIGHT(handler_of_the_program, 1)
+{
+    MPI_Errhandler handler;
+    MPI_Comm_create_errhandler(report, &handler);
+    MPI_Comm_set_errhandler(comm, handler);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Errhandler_free(&handler);
+}
+
+RIGHT(buffered_sends_without_a_buffer_of_their_own, 1)
+{
+    MPI_Bsend(a, 100, MPI_INT, next, 1, comm); /* MPI 5.0: the library finds room */
+    MPI_Recv(b, 100, MPI_INT, prev, 1, comm, no);
 }

@@ -2,9 +2,13 @@
 /* set.h: small programs with one fault each, and right ones that look like them (see ../check_set.test).
  *
  * A case is a function.  In a wrong one a comment behind the line with the fault says what is to be told of it:
- *   MPI_Wait(&same, ...);   / * returned-error: request * /
- * That is the kind and the argument (- for none), for the first call of MPI in that line, or, where it is `at CALL`, for
- * that one, in all ranks, or those of `in RANKS`.  Of right ones nothing may be told. */
+ *
+ *     MPI_Wait(&same, no);  // returned-error: request in last
+ *
+ * (as a comment of C).  That is the kind; the argument, or - for none, or `any`, where each side has its own; and
+ * which ranks tell it (ranks_of in ../check_set.test), if not all.  An error that a call returns has the argument
+ * among its words.  The call is the first one of MPI in that line.  Several faults have commas between them.  Of
+ * right ones nothing may be told. */
 #ifndef SET_H
 #define SET_H
 
@@ -16,7 +20,7 @@ enum set_how {
     SET_RIGHT,
     SET_WRONG,  /* it returns, and leaves nothing behind that disturbs others */
     SET_ASTRAY, /* its collectives need not be complete ever */
-    SET_ENDS    /* the job ends in it, or hangs: it has to be run alone */
+    SET_ENDS    /* the job ends in it, or hangs: in a job of its own */
 };
 
 struct set_case {
@@ -28,13 +32,13 @@ struct set_case {
 };
 void set_add(struct set_case *c);
 
-#define SET_CASE(NAME, HOW, RANKS)                                                      \
-    static void NAME(void);                                                             \
-    static void __attribute__((constructor)) add_##NAME(void)                           \
-    {                                                                                   \
-        static struct set_case c = { #NAME, __FILE__, NAME, HOW, RANKS, NULL };         \
-        set_add(&c);                                                                    \
-    }                                                                                   \
+#define SET_CASE(NAME, HOW, RANKS) \
+    static void NAME(void); \
+    static void __attribute__((constructor)) add_##NAME(void) \
+    { \
+        static struct set_case c = { #NAME, __FILE__, NAME, HOW, RANKS, NULL }; \
+        set_add(&c); \
+    } \
     static void NAME(void)
 #define RIGHT(NAME, RANKS) SET_CASE(NAME, SET_RIGHT, RANKS)
 #define WRONG(NAME, RANKS) SET_CASE(NAME, SET_WRONG, RANKS)
@@ -44,8 +48,8 @@ void set_add(struct set_case *c);
 /* Of each case: a communicator of all ranks, of which each sends to the next one and receives from the one before it;
  * memory, with another value in each; requests. */
 extern MPI_Comm comm;
-extern int rank, size, next, prev, a[1000], b[1000];
-extern double d[1000], e[1000];
+extern int rank, size, next, prev, *a, *b; /* of 1000 */
+extern double *d, *e;
 extern MPI_Request r[4];
 extern MPI_Datatype column; /* 10 int, with gaps */
 extern MPI_Status *const no, *const none;

@@ -238,3 +238,24 @@ RIGHT(type_freed_under_way, 1)
     MPI_Type_free(&other);
     MPI_Waitall(2, r, none);
 }
+
+WRONG(left_when_the_communicator_goes, 1)
+{
+    MPI_Comm twin;
+    MPI_Comm_dup(comm, &twin);
+    MPI_Isend(a, 1, MPI_INT, next, 1, twin, r);
+    MPI_Probe(prev, 1, twin, no);
+    MPI_Wait(r, no);
+    MPI_Comm_free(&twin); /* leak-message: - */
+}
+
+RIGHT(received_before_the_communicator_goes, 1)
+{
+    MPI_Comm twin;
+    MPI_Comm_dup(comm, &twin);
+    MPI_Isend(a, 1, MPI_INT, next, 1, twin, r);
+    MPI_Probe(prev, 1, twin, no);
+    MPI_Recv(b, 1, MPI_INT, prev, 1, twin, no);
+    MPI_Wait(r, no);
+    MPI_Comm_free(&twin);
+}

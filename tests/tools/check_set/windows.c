@@ -15,8 +15,8 @@ WRONG(put_outside, 1)
 {
     make();
     MPI_Win_fence(0, win);
-    MPI_Put(a, 10, MPI_INT, next, 91, 10, MPI_INT, win); /* returned-error: target_disp */
-    MPI_Win_fence(0, win);
+    MPI_Put(a, 10, MPI_INT, next, 91, 10, MPI_INT, win); /* returned-error: target_disp in near */
+    MPI_Win_fence(0, win);                               /* returned-error: target_disp in far */
     MPI_Win_free(&win);
 }
 
@@ -79,7 +79,7 @@ WRONG(get_more_than_there_is, 1)
 {
     make();
     MPI_Win_lock_all(0, win);
-    MPI_Get(a, 10, MPI_INT, next, 0, 9, MPI_INT, win); /* window-types: target_count */
+    MPI_Get(a, 10, MPI_INT, next, 0, 9, MPI_INT, win); /* returned-error: origin_count */
     MPI_Win_unlock_all(win);
     MPI_Win_free(&win);
 }
@@ -97,7 +97,8 @@ WRONG(accumulate_other_types, 1)
 {
     make();
     MPI_Win_fence(0, win);
-    MPI_Accumulate(a, 10, MPI_INT, next, 0, 10, MPI_UNSIGNED, MPI_SUM, win); /* window-types: target_datatype */
+    MPI_Accumulate(a, 10, MPI_INT, next, 0, 10, MPI_UNSIGNED, MPI_SUM,
+                   win); /* returned-error: origin_datatype */
     MPI_Win_fence(0, win);
     MPI_Win_free(&win);
 }
@@ -116,7 +117,8 @@ WRONG(get_accumulate_other_types, 1)
 {
     make();
     MPI_Win_lock_all(0, win);
-    MPI_Get_accumulate(a, 10, MPI_INT, e, 10, MPI_FLOAT, next, 0, 10, MPI_INT, MPI_SUM, win); /* window-types: result_datatype */
+    MPI_Get_accumulate(a, 10, MPI_INT, e, 10, MPI_FLOAT, next, 0, 10, MPI_INT, MPI_SUM,
+                       win); /* window-types: target_datatype */
     MPI_Win_unlock_all(win);
     MPI_Win_free(&win);
 }
@@ -155,8 +157,8 @@ WRONG(put_conflict, 1)
     make();
     MPI_Win_fence(0, win);
     MPI_Put(a, 2, MPI_INT, next, 0, 2, MPI_INT, win);
-    MPI_Put(a, 2, MPI_INT, next, 1, 2, MPI_INT, win);
-    MPI_Win_fence(0, win); /* window-conflict: - */
+    MPI_Put(a, 2, MPI_INT, next, 1, 2, MPI_INT, win); /* window-conflict: - in alone */
+    MPI_Win_fence(0, win);                            /* window-conflict: - in several */
     MPI_Win_free(&win);
 }
 
@@ -175,8 +177,8 @@ WRONG(put_and_get_conflict, 1)
     make();
     MPI_Win_fence(0, win);
     MPI_Put(a, 2, MPI_INT, next, 0, 2, MPI_INT, win);
-    MPI_Get(a + 10, 2, MPI_INT, next, 0, 2, MPI_INT, win);
-    MPI_Win_fence(0, win); /* window-conflict: - */
+    MPI_Get(a + 10, 2, MPI_INT, next, 0, 2, MPI_INT, win); /* window-conflict: - in alone */
+    MPI_Win_fence(0, win);                                 /* window-conflict: - in several */
     MPI_Win_free(&win);
 }
 
@@ -193,7 +195,7 @@ RIGHT(get_twice, 1)
 WRONG(put_without_an_epoch, 1)
 {
     make();
-    MPI_Put(a, 1, MPI_INT, next, 0, 1, MPI_INT, win); /* returned-error: win */
+    MPI_Put(a, 1, MPI_INT, next, 0, 1, MPI_INT, win); /* returned-error: target_rank */
     MPI_Win_free(&win);
 }
 
@@ -238,7 +240,7 @@ WRONG(wait_without_post, 1)
 WRONG(flush_without_lock, 1)
 {
     make();
-    MPI_Win_flush(next, win); /* returned-error: rank */
+    MPI_Win_flush(next, win); /* returned-error: win */
     MPI_Win_free(&win);
 }
 
@@ -295,7 +297,7 @@ RIGHT(got_twice_into_two_places, 1)
     MPI_Win_free(&win);
 }
 
-WRONG(op_of_the_program, 1)
+WRONG(op_for_another_type, 1)
 {
     make();
     MPI_Win_fence(0, win);
