@@ -67,7 +67,7 @@ RIGHT(bytes_for_bytes, 1)
     MPI_Wait(r, no);
 }
 
-WRONG(other_order, 1)
+WRONG(fields_in_another_order, 1)
 {
     MPI_Datatype id = in_order(), di = made(MPI_DOUBLE, offsetof(struct pair, d), MPI_INT, 0);
     MPI_Isend(p, 5, id, next, 1, comm, r);
