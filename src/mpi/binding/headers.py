@@ -53,6 +53,14 @@ typedef struct {
 #define KEEL_ABSENT(name)
 #endif
 
+/* With KEEL_TYPE_TAGS defined, clang compares the types of buffers with their datatypes (-Wtype-safety). */
+#if defined(KEEL_TYPE_TAGS) && defined(__clang__)
+#define KEEL_TYPED(buffer, datatype) __attribute__((pointer_with_type_tag(KEEL, buffer, datatype)))
+@TAGS@
+#else
+#define KEEL_TYPED(buffer, datatype)
+#endif
+
 /* ---- Procedures ---------------------------------------------------------------------------------------------- */
 
 @PROTOTYPES@
@@ -193,14 +201,45 @@ def absent(proc, here, large=False):
     return "" if proc.name in here else " KEEL_ABSENT(%s%s)" % (proc.name, "_c" * large)
 
 
+# The types that are what they are called in C and C++.
+TAGGED = {
+    "CHAR": "char", "SIGNED_CHAR": "signed char", "UNSIGNED_CHAR": "unsigned char", "SHORT": "short", "UNSIGNED_SHORT": "unsigned short",
+    "INT": "int", "UNSIGNED": "unsigned", "LONG": "long", "UNSIGNED_LONG": "unsigned long", "LONG_LONG": "long long",
+    "UNSIGNED_LONG_LONG": "unsigned long long", "FLOAT": "float", "DOUBLE": "double", "LONG_DOUBLE": "long double",
+    "INT8_T": "int8_t", "INT16_T": "int16_t", "INT32_T": "int32_t", "INT64_T": "int64_t",
+    "UINT8_T": "uint8_t", "UINT16_T": "uint16_t", "UINT32_T": "uint32_t", "UINT64_T": "uint64_t",
+    "AINT": "MPI_Aint", "OFFSET": "MPI_Offset", "COUNT": "MPI_Count",
+}
+
+
+def tags(abi):
+    """What tells clang which types the datatypes are of; where they are addresses it cannot be told."""
+    values = {} if abi.symbols else abi.values()
+    return "\n".join("static const int keel_tag_%s __attribute__((type_tag_for_datatype(KEEL, %s), unused)) = 0x%x;" %
+                     (name, ctype, values["MPI_" + name]) for name, ctype in TAGGED.items() if "MPI_" + name in values)
+
+
+def typed(proc, large):
+    """Which buffers are of which datatypes."""
+    params = proc.visible(large)
+    names = [p.name for p in params]
+    found = []
+    for p in params:
+        of = (p.arg("of") or "").split(",")[1:] if p.has("of") else []
+        if p.name == "origin_addr" and not of:
+            of = [n for n in ("origin_datatype", "datatype") if n in names][:1]
+        if of and of[0] in names and params[names.index(of[0])].kind.name == "DATATYPE_USE":
+            found.append(" KEEL_TYPED(%d, %d)" % (names.index(p.name) + 1, names.index(of[0]) + 1))
+    return "".join(found)
+
+
 def prototypes(procs, here):
     lines = []
     for p in procs:
         for prefix in ("", "P"):
             own = here | {p.name} if prefix else here
-            lines.append(p.prototype(prefix) + absent(p, own) + ";")
-            if p.has("large"):
-                lines.append(p.prototype(prefix, True) + absent(p, own, True) + ";")
+            for large in (False, True)[:2 if p.has("large") else 1]:
+                lines.append(p.prototype(prefix, large) + typed(p, large) + absent(p, own, large) + ";")
     return "\n".join(lines)
 
 
@@ -229,6 +268,7 @@ def mpi_h(api, abi, here):
         CONSTANTS=early,
         CALLBACKS="\n".join(callback_typedef(n, t) for n, t, outside in api.callbacks if not outside),
         CALLBACK_CONSTANTS=late,
+        TAGS=tags(abi),
         PROTOTYPES="\n\n".join(by_chapter),
         OUTSIDE_CONSTANTS=constants(abi.outside)[0],
         OUTSIDE_CALLBACKS="\n".join(callback_typedef(n, t) for n, t, outside in api.callbacks if outside),
