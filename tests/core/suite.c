@@ -271,6 +271,8 @@ static void reverse_tags(void)
         MPID_IrecvContig(comm, &got[i], sizeof got[i], i % 5 == 4 ? MPI_ANY_SOURCE : peer, MANY - 1 - i, CTX,
                          &r[i], &err);
     for (int i = 0; i < MANY; i++)
+        CHECK(!MPID_Receive_begun(&r[i]), "receive %d has begun", i);
+    for (int i = 0; i < MANY; i++)
         MPID_SendContig(comm, &i, sizeof i, ME, i, CTX, peer, 0, &err);
     ok("send");
     for (int i = 0; i < MANY; i++) {
@@ -1417,7 +1419,7 @@ static void helper(void)
 
 static void surroundings(void)
 {
-    int here = 0, before = 0;
+    int here = 0, before = 0, peers = 0;
     char name[128];
     double a = -1, b = -1, tick = 0;
     MPID_Wtime(&a);
@@ -1458,6 +1460,10 @@ static void surroundings(void)
     MPID_SetSpaceDebugFlag(0);
     MPID_SetPktSize(1); /* everything by rendezvous */
     one_mode(STANDARD, 8, 0);
+    for (int i = 0; i < N; i++)
+        peers += MPID_Device_of(i) != NULL;
+    CHECK((N == 1 || peers > 0) && MPID_Device_of(-1) == NULL && MPID_Device_of(N + 1000) == NULL,
+          "devices are known of %d ranks", peers);
     one_mode(I_STANDARD, 0, 3);
     MPID_SetPktSize(0);
     for (int i = 0; i < 3; i++) {

@@ -19,7 +19,7 @@ from harness import *
 HEAD = struct.Struct("<IHHii")
 CHECK, BANNER = 0x4b4c, b"\nkeel-node-link\n"
 (PING, LAUNCH, JOB, SIGNAL, KILL, KILL_RANK, WANT, CARD, GONE, RELEASE, ASK, STDIN, TAKEN, SHUT, FROM, END, HELLO, STARTED, FAILED, OUTPUT, RECORD, HAVE, ENDED, READ,
- STOPPED, STATE, STATES, DONE, TO, TEXT, LOST, JOBS) = range(1, 33)
+ STOPPED, STATE, STATES, DONE, TO, TEXT, LOST, JOBS, PROFILE) = range(1, 34)
 VALUES = [0, 1, -1, 2, 3, 7, 8, 64, 255, 4096, 65535, 1 << 20, (1 << 20) + 1, (1 << 31) - 1, 1 << 31, -(1 << 31), 1 << 40, (1 << 63) - 1, -(1 << 63)]
 TIMEOUT = 2
 FAULTY = re.compile(r"AddressSanitizer|UndefinedBehavior|runtime error:|LeakSanitizer|was killed by signal|Assertion")

@@ -39,7 +39,7 @@ ALLOWED = {
 }
 # Rooms of a folder in their order: a file includes, and calls, its own room and those before it.  So there are no circles.
 ROOMS = {
-    "src/pmi/launch": ["base", "frames", "job", "mapping", "output", "hang", "pmserver", "daemons", "cli"],
+    "src/pmi/launch": ["base", "frames", "job", "mapping", "output", "hang", "profile", "pmserver", "daemons", "cli"],
     "src/mpid": ["include", "datatype", "reduce", "rdm", "hook", "ch_self", "ch_shmem", "ch_tcp", "ch_stub", "ch_ofi", "ch_ucx",
                  "core", "team", "adi2"],
 }

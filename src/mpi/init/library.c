@@ -113,9 +113,13 @@ static struct ku_knob knob_rows[] = {
     { .name = "PROFILE",
       .type = KU_KNOB_STR,
       .unit = "",
-      .help =
-          "the file to which MPI_Finalize writes how often each procedure was called, how long that took, "
-          "and how much of it was waiting; -: stderr" },
+      .help = "the file to which mpiexec writes where the time goes (doc/profiling.md); -: stderr (mpiexec "
+              "-profile sets "
+              "this)" },
+    { .name = "PROFILE_FOLDER",
+      .type = KU_KNOB_STR,
+      .unit = "",
+      .help = "where each rank keeps the tables of its profile, which mpiexec reads (mpiexec sets this)" },
     { .name = "TRACE",
       .type = KU_KNOB_STR,
       .unit = "",

@@ -527,6 +527,17 @@ const struct MPID_World *MPID_World(void)
     return &MPID_core.info;
 }
 
+bool MPID_Receive_begun(const struct MPIR_HANDLE *r)
+{
+    return (r->state & REQ_STATE) == REQ_RNDV;
+}
+
+const char *MPID_Device_of(int32_t grank)
+{
+    const struct peer *p = grank >= 0 && grank < MPID_core.peers.n ? MPID_core.peers.at[grank] : NULL;
+    return p != NULL && p->cd != NULL ? p->cd->ops.name : NULL;
+}
+
 int32_t MPID_Node_of(int32_t grank)
 {
     return ku_segment_node_of(&MPID_core.job.segment, grank);

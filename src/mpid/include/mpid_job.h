@@ -92,6 +92,10 @@ struct MPID_World {
 };
 const struct MPID_World *MPID_World(void);
 int32_t MPID_Node_of(int32_t grank); /* of a rank of the job */
+/* Has the message of this receive, which is not complete, begun to come (by rendezvous)? */
+bool MPID_Receive_begun(const struct MPIR_HANDLE *r);
+/* The name of the device that serves a rank; NULL: nothing has gone to it yet. */
+const char *MPID_Device_of(int32_t grank);
 /* What messages cost as the device says that ranks of this node, or of other nodes, are reached by first; zeros:
  * there is none. */
 struct MPID_Cost {

@@ -114,6 +114,9 @@ void scratch_hold(void)
 const char *scratch_make(void)
 {
     enum { TRIES = 3 };
+    static bool made; /* here, or by the process that has forked this one */
+    if (made)
+        return path;
     if (!*path) {
         errno = ENAMETOOLONG;
         return NULL;
@@ -124,8 +127,10 @@ const char *scratch_make(void)
         if (mkdir(top, 0700) != 0 && errno != EEXIST)
             return NULL;
         scratch_hold();
-        if (mkdir(path, 0700) == 0)
+        if (mkdir(path, 0700) == 0) {
+            made = true;
             return path;
+        }
     }
     return NULL;
 }

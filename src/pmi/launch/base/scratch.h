@@ -13,8 +13,8 @@ void scratch_init(void);
 /* The environment with the word for such daemons; made once. */
 char **scratch_environment(void);
 
-/* Make it, in memory if there is a file system for that: its path, or NULL with errno.  It is held; those that
- * nobody holds any more are removed: all processes of their jobs have been killed at once. */
+/* Make it, if it is not there yet, in memory if there is a file system for that: its path, or NULL with errno.  It is
+ * held; those that nobody holds any more are removed: all processes of their jobs have been killed at once. */
 const char *scratch_make(void);
 
 /* So long as this process lives, the folder is no stale one. */

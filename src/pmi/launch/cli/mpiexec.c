@@ -115,6 +115,10 @@ static void on_signal(int sig, bool from_tty)
         tell(WORD_REPORT, 0, false);
         return;
     }
+    if (sig == SIGUSR2 && front.launch->profile.on) {
+        tell(WORD_PROFILE, 0, false);
+        return;
+    }
     bool ends = sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT;
     if (ends && front.asked_at > 0) {
         if (insists(sig)) {

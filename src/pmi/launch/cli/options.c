@@ -595,6 +595,7 @@ static void complete(struct parse *p)
     if (p->nhosts == 0 && l->nodes <= 1 && !p->rankfile)
         allocation_hosts(p);
     options_check(p);
+    options_profile(p);
     if (p->not_here && !p->stop)
         place_not_here(p);
     for (int i = 0; i < l->napps; i++) {

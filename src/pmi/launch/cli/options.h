@@ -116,6 +116,13 @@ void do_rankfile(struct parse *p, char **v);
 /* The number of ranks that ppr:N:level makes; 0: nothing of the kind was said. */
 int options_ppr(struct parse *p);
 
+/* options_profile.c */
+void do_profile(struct parse *p, char **v);
+void do_profile_every(struct parse *p, char **v);
+void options_profile(struct parse *p); /* all has been read: what follows for the ranks */
+/* A file's name as seen from the working directory of mpiexec; to be freed. */
+char *options_absolute(const char *name);
+
 /* options_check.c */
 void do_check(struct parse *p, char **v);
 void do_check_keep_exit(struct parse *p, char **v);
@@ -134,7 +141,6 @@ void do_initial_errhandler(struct parse *p, char **v);
 void do_x(struct parse *p, char **v);
 void do_unset(struct parse *p, char **v);
 void do_coll_tuning(struct parse *p, char **v);
-void do_profile(struct parse *p, char **v);
 void do_trace(struct parse *p, char **v);
 void do_trace_ranks(struct parse *p, char **v);
 void do_listen(struct parse *p, char **v);

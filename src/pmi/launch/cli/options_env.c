@@ -276,7 +276,7 @@ void do_unset(struct parse *p, char **v)
 }
 
 /* A rank may have another working directory. */
-static char *absolute(const char *name)
+char *options_absolute(const char *name)
 {
     char *here = name[0] == '/' ? NULL : getcwd(NULL, 0),
          *path = xformat("%s%s%s", here ? here : "", here ? "/" : "", name);
@@ -284,17 +284,10 @@ static char *absolute(const char *name)
     return path;
 }
 
-void do_profile(struct parse *p, char **v)
-{
-    char *name = v[0] && *v[0] && strcmp(v[0], "-") != 0 ? absolute(v[0]) : xformat("-");
-    edit_env(&p->all, xformat("KEEL_PROFILE=%s", name));
-    free(name);
-}
-
 /* The ranks append to it, so what is there from before goes now. */
 void do_trace(struct parse *p, char **v)
 {
-    char *name = absolute(v[0]);
+    char *name = options_absolute(v[0]);
     int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
         refuse(p, "%s: %s cannot be written: %s", p->name, name, strerror(errno));
@@ -333,7 +326,7 @@ void do_listen(struct parse *p, char **v)
     const char *old = value_now(p, "KEEL_LISTENERS");
     char *copy = xformat("%s", v[0]), *save = NULL, *all = xformat("%s", old ? old : "");
     for (char *name = strtok_r(copy, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
-        char *path = absolute(name), *more = xformat("%s%s%s", all, *all ? "," : "", path);
+        char *path = options_absolute(name), *more = xformat("%s%s%s", all, *all ? "," : "", path);
         free(path);
         free(all);
         all = more;

@@ -33,6 +33,7 @@
 #include "pmi/launch/output/output.h"
 #include "pmi/launch/pmserver/serve.h"
 #include "pmi/launch/pmserver/share.h"
+#include "pmi/launch/profile/profile_report.h"
 #include "strangers.h"
 #include "util/cpus.h"
 
@@ -262,6 +263,16 @@ static void answer(int question)
     tell(FRAME_STATES, question, NULL, 0);
 }
 
+/* What the tables of the ranks here say, if they are profiled. */
+static void tell_profile(void)
+{
+    for (int i = 0; host.launch.profile.on && i < host.launch.size; i++) {
+        struct pack p = { 0 };
+        if (crew_is_here(i) && prof_read(i, &p))
+            tell_packed(FRAME_PROFILE, i, &p);
+    }
+}
+
 /* ---- what mpiexec says ---- */
 
 static const char *words(const char *text, int n, char *buf, size_t size)
@@ -315,6 +326,7 @@ static void begin(const char *bytes, size_t len)
     output_init(l);
     cards_init(tell_card);
     crew_make();
+    prof_begin(l);
     crew_hold(l->held);
     make_feeds();
     hang_init(l, crew.segments, look_at_rank);
@@ -356,6 +368,8 @@ static _Noreturn void end(void)
         fleet_move();
     }
     fleet_close();
+    if (host.begun)
+        tell_profile();
     serve_end();
     if (!tree_end())
         say("some processes of the job do not end even by SIGKILL");
@@ -479,6 +493,9 @@ static bool obey(const struct frame *f, const char *bytes)
         return true;
     case FRAME_ASK:
         answer(f->value);
+        return true;
+    case FRAME_PROFILE:
+        tell_profile();
         return true;
     case FRAME_FROM:
         return on_parcel(f->value, bytes, f->len);

@@ -102,6 +102,7 @@ void job_put(struct pack *p)
     put_int(p, l->stop == STOP_ON_EXEC ? 2 : l->held);
     put_int(p, l->pmi);
     put_int(p, l->pmix);
+    put_int(p, l->profile.on);
     put_text(p, l->master);
     put_int(p, mask);
     put_text(p, getcwd(dir, sizeof dir));
@@ -173,6 +174,7 @@ char *job_get(struct unpack *u, struct launch *l)
     l->stop = waits == 2 ? STOP_ON_EXEC : STOP_NO;
     l->pmi = get_int(u) != 0;
     l->pmix = (enum serve_pmix)get_range(u, SERVE_PMIX_NO, SERVE_PMIX_TOOLS);
+    l->profile.on = get_int(u) != 0;
     l->master = get_text(u);
     mode_t mask = (mode_t)get_range(u, 0, 0777);
     char *dir = get_text(u), **env = get_texts(u, &nenv);

@@ -40,6 +40,8 @@
 #include "pmi/launch/job/launch.h"
 #include "pmi/launch/output/output.h"
 #include "pmi/pmi.h"
+#include "pmi/launch/frames/frame_pack.h"
+#include "pmi/launch/profile/profile_report.h"
 #include "remote.h"
 #include "pmi/launch/output/report.h"
 #include "pmi/launch/pmserver/serve.h"
@@ -50,7 +52,7 @@
 #include "util/segment.h"
 
 static const double LINGER_SECONDS = 0.05, LINGER_MOST_SECONDS = 0.5, CAUSE_SECONDS = 3, ANSWERS_SECONDS = 10,
-                    KILL_SECONDS = 10;
+                    KILL_SECONDS = 10, PROFILE_ANSWERS_SECONDS = 0.5;
 
 enum phase { RUN, LINGER, TERM, KILL };
 
@@ -66,6 +68,8 @@ static struct node {
     struct ku_seg_rank *mirror; /* of each rank of another host, as that has told; NULL: there are none */
     enum phase phase;
     double phase_due, linger_until, cause_until, timeout_due, kill_until;
+    double profile_due,
+        profile_at; /* the next report of the profile: the hosts are asked, it is written; 0: none */
     int code;       /* -1: nothing has failed */
     int code_after; /* of what may be a consequence only; -1: none */
     int user_signal;
@@ -436,6 +440,36 @@ static void on_lost(int where, const char *why)
         end_when_answered();
 }
 
+/* ---- the profile ---- */
+
+static void profile_look_here(void)
+{
+    for (int i = 0; i < crew.launch->size; i++) {
+        struct pack p = { 0 };
+        if (crew_is_here(i) && prof_read(i, &p))
+            prof_take(i, p.bytes, p.len);
+        free(p.bytes);
+    }
+}
+
+/* Other hosts' answers come in some time; one that is late is written with what it has said before. */
+static void profile_ask(void)
+{
+    const struct launch *l = crew.launch;
+    if (!l->profile.on || !node.begun)
+        return;
+    remote_profile();
+    node.profile_at = now() + (l->remote ? PROFILE_ANSWERS_SECONDS : 0);
+    node.profile_due = l->profile.every > 0 ? now() + l->profile.every : 0;
+}
+
+static void profile_write(void)
+{
+    node.profile_at = 0;
+    profile_look_here();
+    prof_write(crew.launch);
+}
+
 /* ---- what the user says ---- */
 
 /* If it cannot be told it is gone, and we shall see that. */
@@ -501,7 +535,9 @@ static void on_front(void)
     } else if (n == sizeof m && m.word == WORD_RELEASE) {
         crew_hold(false);
         remote_release();
-    } else if (n == sizeof m && m.word == WORD_REST)
+    } else if (n == sizeof m && m.word == WORD_PROFILE)
+        profile_ask();
+    else if (n == sizeof m && m.word == WORD_REST)
         hang_look();
     else if (n == sizeof m && m.word == WORD_REPORT)
         hang_report(m.value ? "what the ranks of a job that was spawned wait for"
@@ -556,6 +592,7 @@ static int poll_ms(void)
 {
     double due = sooner(sooner(node.phase == RUN ? 0 : node.phase_due, node.timeout_due),
                         node.phase == LINGER ? 0 : report_due());
+    due = sooner(due, node.phase == RUN ? sooner(node.profile_due, node.profile_at) : 0);
     due = sooner(sooner(due, node.phase == RUN ? hang_due() : 0),
                  sooner(sooner(remote_due(), cards_due()), strangers_due()));
     return due == 0 ? -1 : milliseconds(due - now()) + 1;
@@ -598,6 +635,10 @@ static void on_time(void)
         report_flush();
     if (node.timeout_due && t >= node.timeout_due)
         on_timeout();
+    if (node.phase == RUN && node.profile_due && t >= node.profile_due)
+        profile_ask();
+    if (node.phase == RUN && node.profile_at && t >= node.profile_at)
+        profile_write();
     if (node.phase == RUN && hang_due() && t >= hang_due() && hang_on_time()) {
         set_code(EXIT_HANG);
         end_by(SIGTERM, 0);
@@ -680,6 +721,8 @@ static void finish(void)
     settle_code();
     if (crew.job_code || remote_job_code())
         set_code(crew.job_code ? crew.job_code : remote_job_code());
+    if (node.begun && crew.launch->profile.on)
+        profile_look_here();
     remote_end();
     serve_end();
     if (!tree_end())
@@ -688,6 +731,8 @@ static void finish(void)
     report_flush();
     if (found_end())
         set_code(EXIT_FAULTS);
+    if (crew.launch->profile.on)
+        prof_write(crew.launch);
     if (crew.launch->print_codes)
         print_codes();
     for (double since = now(); !output_done() && !give_up(since);)
@@ -722,6 +767,8 @@ static void start(struct start *st)
     node.begun = true;
     remote_launch();
     crew_make();
+    if (prof_begin(crew.launch) && crew.launch->profile.every > 0)
+        node.profile_due = now() + crew.launch->profile.every;
     crew_hold(crew.launch->held);
     st->control_fd = crew.control[1];
     if (!crew.launch->bind.no_launch && !crew_start(st, &code)) {

@@ -17,6 +17,7 @@
 #include "job.h"
 #include "pmi/launch/output/output.h"
 #include "pmi/launch/output/report.h"
+#include "pmi/launch/profile/profile_report.h"
 #include "pmi/launch/pmserver/share.h"
 #include "util/cpus.h"
 
@@ -282,7 +283,7 @@ static void on_text(int node, const char *bytes, size_t len)
 static bool names_rank(int kind)
 {
     return kind == FRAME_OUTPUT || kind == FRAME_RECORD || kind == FRAME_ENDED || kind == FRAME_READ ||
-           kind == FRAME_STATE || kind == FRAME_HAVE;
+           kind == FRAME_STATE || kind == FRAME_HAVE || kind == FRAME_PROFILE;
 }
 
 static bool needs_job(int kind)
@@ -348,6 +349,8 @@ static bool take(const struct frame *f, const char *bytes)
         return true;
     case FRAME_JOBS:
         return on_jobs(f->node, f->value, bytes, f->len);
+    case FRAME_PROFILE:
+        return prof_take(f->value, bytes, f->len);
     case FRAME_HAVE:
         return on_have(f->value, bytes, f->len);
     case FRAME_TO:
@@ -589,6 +592,11 @@ void remote_move(void)
             fleet_send(FRAME_SHUT, NODE_ALL, which, NULL, 0);
         }
     }
+}
+
+void remote_profile(void)
+{
+    fleet_send(FRAME_PROFILE, NODE_ALL, 0, NULL, 0);
 }
 
 double remote_due(void)

@@ -47,6 +47,9 @@ void remote_parcel(int from, int to, const void *bytes, size_t len);
 void remote_gone(int rank);
 void remote_release(void);
 
+/* Ask the hosts what the profile says; what they answer goes to prof_take. */
+void remote_profile(void);
+
 /* For poll, as fleet.h has it; and what has come is heard. */
 int remote_room(void);
 int remote_polls(struct pollfd *p);

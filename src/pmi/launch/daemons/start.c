@@ -21,6 +21,7 @@
 #include <unistd.h>
 #include "pmi/launch/base/abi_detect.h"
 #include "pmi/launch/pmserver/offspring.h"
+#include "pmi/launch/profile/profile_report.h"
 #include "start.h"
 #include "util/installed.h"
 #include "util/segment.h"
@@ -209,6 +210,8 @@ static void env_build(struct starter *s, int appnum)
                          s->app->said ? s->app->said : "");
     env_set(s, s->section);
     env_sections(s);
+    if (prof_environment())
+        env_set(s, (char *)prof_environment());
     if (!env_get(s, "GFORTRAN_UNBUFFERED_PRECONNECTED"))
         env_add(s, fortran);
     if (!env_get(s, "MASTER_ADDR"))

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include "queue.h"
 
-enum { LINK_VERSION = 11, FRAME_CHECK = 0x4b4c, FRAME_MOST = 64 << 20, NODE_ALL = -1 };
+enum { LINK_VERSION = 12, FRAME_CHECK = 0x4b4c, FRAME_MOST = 64 << 20, NODE_ALL = -1 };
 
 enum frame_kind {
     /* Both ways, between neighbours. */
@@ -46,6 +46,9 @@ enum frame_kind {
     FRAME_TEXT,    /* lines for mpiexec's stderr */
     FRAME_LOST,    /* text: why `node` cannot be reached any more */
     FRAME_JOBS, /* value: jobs that ranks there have spawned and that have not ended; 4 bytes: crew.job_code */
+    /* Down: what do the tables of the profiled ranks there say?  Up, for each of them, and once more when the job ends:
+     * value: the rank; see prof_read. */
+    FRAME_PROFILE,
     FRAME_KINDS
 };
 

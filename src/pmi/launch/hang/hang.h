@@ -98,6 +98,9 @@ int hang_family_ask(int question);
  * "program+0x12"; NULL:
  * unknown.  folder: with that of the source file.  To be freed. */
 char *hang_where(pid_t pid, uint64_t address, bool folder);
+/* The same of a place in a file, also of a process that has ended: `linked` is the place as the file's linker has
+ * numbered it.  With the source file's folder. */
+char *hang_where_in(const char *file, uint64_t offset, uint64_t linked);
 /* The places of a rank's calls, a line each: of the first thread, and of the others; empty where it is not known.
  * To be freed. */
 char *hang_places(pid_t pid, const struct ku_seg_call *call);

@@ -69,6 +69,9 @@ static struct {
     __typeof__(dwfl_lineinfo) *lineinfo;
     __typeof__(dwfl_linux_proc_find_elf) *find_elf;
     __typeof__(dwfl_standard_find_debuginfo) *find_debuginfo;
+    __typeof__(dwfl_offline_section_address) *section_address;
+    __typeof__(dwfl_report_offline) *report_offline;
+    __typeof__(dwfl_module_getelf) *getelf;
     __typeof__(dwfl_attach_state) *attach;
     __typeof__(dwfl_getthread_frames) *frames;
     __typeof__(dwfl_frame_pc) *frame_pc;
@@ -88,9 +91,11 @@ static bool load(void)
                 FIND(report_end, dwfl_report_end) && FIND(addrmodule, dwfl_addrmodule) &&
                 FIND(addrname, dwfl_module_addrname) && FIND(getsrc, dwfl_module_getsrc) &&
                 FIND(lineinfo, dwfl_lineinfo) && FIND(find_elf, dwfl_linux_proc_find_elf) &&
-                FIND(find_debuginfo, dwfl_standard_find_debuginfo) && FIND(attach, dwfl_attach_state) &&
-                FIND(frames, dwfl_getthread_frames) && FIND(frame_pc, dwfl_frame_pc) &&
-                FIND(registers, dwfl_thread_state_registers) &&
+                FIND(find_debuginfo, dwfl_standard_find_debuginfo) &&
+                FIND(section_address, dwfl_offline_section_address) &&
+                FIND(report_offline, dwfl_report_offline) && FIND(getelf, dwfl_module_getelf) &&
+                FIND(attach, dwfl_attach_state) && FIND(frames, dwfl_getthread_frames) &&
+                FIND(frame_pc, dwfl_frame_pc) && FIND(registers, dwfl_thread_state_registers) &&
                 FIND(register_pc, dwfl_thread_state_register_pc);
 #undef FIND
     return dw.usable;
@@ -138,6 +143,32 @@ static char *by_libdw(pid_t pid, uint64_t address)
     if (dwfl)
         dw.end(dwfl);
     return text;
+}
+
+/* The file without a process; of a file all that is asked for is asked at once, so one stays open. */
+static char *by_libdw_in(const char *file, uint64_t linked)
+{
+    static char *paths, *open_file;
+    static Dwfl *dwfl;
+    static GElf_Addr bias;
+    static Dwfl_Callbacks callbacks = { .debuginfo_path = &paths };
+    if (!load())
+        return NULL;
+    if (!open_file || strcmp(open_file, file) != 0) {
+        callbacks.section_address = dw.section_address;
+        callbacks.find_debuginfo = dw.find_debuginfo;
+        free(open_file);
+        open_file = xformat("%s", file);
+        if (dwfl)
+            dw.end(dwfl);
+        dwfl = dw.begin(&callbacks);
+        Dwfl_Module *module = dwfl ? dw.report_offline(dwfl, file, file, -1) : NULL;
+        if (dwfl && (!module || dw.report_end(dwfl, NULL, NULL) != 0 || !dw.getelf(module, &bias))) {
+            dw.end(dwfl);
+            dwfl = NULL;
+        }
+    }
+    return dwfl ? describe(dwfl, linked + bias) : NULL;
 }
 
 /* ---- frames ---- */
@@ -223,7 +254,35 @@ static char *by_libdw(pid_t pid, uint64_t address)
     (void)pid, (void)address;
     return NULL;
 }
+
+static char *by_libdw_in(const char *file, uint64_t linked)
+{
+    (void)file, (void)linked;
+    return NULL;
+}
 #endif
+
+static const struct place *place_known(const char *file, uint64_t offset)
+{
+    const struct place *p = places;
+    while (p && (p->offset != offset || strcmp(p->file, file) != 0))
+        p = p->next;
+    return p;
+}
+
+/* `text`: as libdw has it; NULL: it does not know. */
+static const struct place *place_add(const char *file, uint64_t offset, char *text)
+{
+    struct place *p = xalloc(1, sizeof *p);
+    *p = (struct place){ places, xformat("%s", file), offset, text };
+    char *symbol = p->text ? NULL : hang_symbol(file, offset);
+    if (symbol)
+        p->text = xformat("%s in %s", symbol, base(file));
+    if (!p->text)
+        p->text = xformat("%s+0x%llx", base(file), (unsigned long long)offset);
+    free(symbol);
+    return places = p;
+}
 
 char *hang_where(pid_t pid, uint64_t address, bool folder)
 {
@@ -232,19 +291,16 @@ char *hang_where(pid_t pid, uint64_t address, bool folder)
     address--; /* it is where the call returns to: perhaps the next line */
     if (!mapped(pid, address, file, sizeof file, &offset))
         return NULL;
-    for (struct place *p = places; p; p = p->next)
-        if (p->offset == offset && strcmp(p->file, file) == 0)
-            return xformat("%s", folder ? p->text : ku_place_name(p->text));
-    struct place *p = xalloc(1, sizeof *p);
-    *p = (struct place){ places, xformat("%s", file), offset, by_libdw(pid, address) };
-    char *symbol = p->text ? NULL : hang_symbol(file, offset);
-    if (symbol)
-        p->text = xformat("%s in %s", symbol, base(file));
-    if (!p->text)
-        p->text = xformat("%s+0x%llx", base(file), (unsigned long long)offset);
-    free(symbol);
-    places = p;
+    const struct place *p = place_known(file, offset);
+    p = p ? p : place_add(file, offset, by_libdw(pid, address));
     return xformat("%s", folder ? p->text : ku_place_name(p->text));
+}
+
+char *hang_where_in(const char *file, uint64_t offset, uint64_t linked)
+{
+    const struct place *p = place_known(file, offset);
+    p = p ? p : place_add(file, offset, by_libdw_in(file, linked));
+    return xformat("%s", p->text);
 }
 
 char *hang_places(pid_t pid, const struct ku_seg_call *call)

@@ -92,9 +92,15 @@ struct launch {
         const char *words;   /* as of KEEL_CHECK; NULL: the ranks' environment says it */
         const char **output; /* files for what is found */
         int noutputs;
-    } check;      /* -check */
-    bool spawned; /* by a rank of another job, which has told how hosts are reached (allocation.c) */
-    int elder;    /* a descriptor: ranks are served PMIx there (elder.h); 0: none */
+    } check; /* -check */
+    struct profile {
+        bool on;
+        const char **file; /* "-": stderr; a daemon of another host has none */
+        int nfiles;
+        double every; /* seconds between two reports; 0: there is one at the end */
+    } profile;        /* -profile */
+    bool spawned;     /* by a rank of another job, which has told how hosts are reached (allocation.c) */
+    int elder;        /* a descriptor: ranks are served PMIx there (elder.h); 0: none */
     enum stop {
         STOP_NO,
         STOP_IN_INIT, /* -pmix-tools=stop */
@@ -144,6 +150,7 @@ enum front_word {
     WORD_KILL,   /* to the daemon: end everything at once */
     WORD_REPORT, /* to the daemon: say what the ranks wait for; value 1: for the spawning job's daemon */
     WORD_REST,   /* to the daemon: look whether the job can go on */
+    WORD_PROFILE, /* to the daemon: write what the profile says now */
     WORD_RELEASE, /* to the daemon: ranks that are held go on */
     WORD_STARTED, /* to the front: every rank is */
     WORD_STOPPED, /* to the front: every rank that lets itself be stopped is */
