@@ -919,7 +919,7 @@ def conversion(proc, abi=None, maps=None):
     if abi and "int" in [ctype for _, k, ctype in abi.handles if k == h.kind]:
         return "    return %s;" % arg, h
     kind = "REQUEST" if h.kind == "MESSAGE" else h.kind
-    return "    return front_native_%s(front_handle(MPIR_Object_fromint(MPIR_KIND_%s, %s), %s));" % \
+    return "    return front_native_%s(MPIR_Object_handle_of_int(MPIR_KIND_%s, %s, %s));" % \
         (h.short, kind, arg, h.null), h
 
 

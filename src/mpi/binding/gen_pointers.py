@@ -75,7 +75,7 @@ static inline ABI_@SHORT@ front_of_integer_@SHORT@(int f)
     static const uint16_t predefined[] = { @VALUES@ };
     if (f >= 0 && (unsigned)f < sizeof predefined / sizeof *predefined)
         return front_native_@SHORT@(predefined[f]);
-    return front_native_@SHORT@(front_handle(MPIR_Object_fromint(MPIR_KIND_@KIND@, f), @NULL@));
+    return front_native_@SHORT@(MPIR_Object_handle_of_int(MPIR_KIND_@KIND@, f, @NULL@));
 }
 """
 

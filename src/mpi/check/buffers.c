@@ -7,9 +7,9 @@
  * sum tells that they were changed.  And no buffer that is written may overlap with another one that is in use, also
  * of the same call.  Of data with gaps only the sum is taken.
  *
- * Operations under way are found by their requests in a hash, and their buffers by their addresses in two trees, of
- * those that are read and of those that are written, so that thousands of them cost little.  Persistent ones are in
- * the hash as long as they live, and in the trees while they are active. */
+ * Operations under way are found by their requests in a hash (those without one are a list), and their buffers by
+ * their addresses in two trees, of those that are read and of those that are written, so that thousands of them cost
+ * little.  Persistent ones are in the hash as long as they live, and in the trees while they are active. */
 #include "config.h"
 #include "buffers.h"
 #include <stdlib.h>
@@ -38,15 +38,19 @@ struct begun {
     uint64_t request, caller;
     const char *call;
     bool persistent, active;
-    uint64_t window; /* of a one-sided one: whose synchronization completes it, too */
+    uint64_t
+        object; /* a window, whose synchronization completes it (also one that has a request), or a file, of a
+                      * split collective; 0: neither */
     int32_t target;
-    int n;
+    int n, narrays;
     struct buffer buffer[MPIR_CALL_BUFFERS];
+    struct MPIR_Call_array array[MPIR_CALL_ARRAYS];
 };
 
 static struct begun **table; /* [1 << table_bits], by request */
 static uint32_t table_bits;
 static int64_t nbegun, nactive, npersistent, nwindows;
+static struct begun *others;     /* without a request */
 static struct buffer *in_use[2]; /* those that are read, those that are written */
 static bool wanted;
 
@@ -224,6 +228,17 @@ static void activate(struct begun *o)
     }
 }
 
+static void look_at_arrays(const struct begun *o, const char *by)
+{
+    for (const struct MPIR_Call_array *a = o->array; a < o->array + o->narrays; a++) {
+        uint64_t done = MPIR_Call_array_is_kept(a) ? 0 : MPIR_Call_caller();
+        if (done)
+            MPIR_Check_tell(KU_FAULT_ARRAY_CHANGED, o->call, a->name, o->caller, done,
+                            "its %lld bytes were changed before it was complete (%s, " MPID_PLACE ")",
+                            (long long)a->bytes, by, (unsigned long long)done);
+    }
+}
+
 /* by: the call that has completed it; NULL: it does not tell that it is complete. */
 static void deactivate(struct begun *o, const char *by)
 {
@@ -231,15 +246,19 @@ static void deactivate(struct begun *o, const char *by)
         return;
     o->active = false;
     nactive--;
+    if (by)
+        look_at_arrays(o, by);
     for (struct buffer *b = o->buffer; b < o->buffer + o->n; b++) {
-        uint64_t done =
-            by && !b->is.written && MPIR_Call_buffer_sum(&b->is) != b->sum ? MPIR_Call_caller() : 0;
+        bool gone = by && !MPIR_Call_buffer_is_there(&b->is),
+             changed = by && !gone && !b->is.written && MPIR_Call_buffer_sum(&b->is) != b->sum;
+        uint64_t done = gone || changed ? MPIR_Call_caller() : 0;
         if (b->is.from < b->is.to)
             tree_remove(b);
         if (done)
             MPIR_Check_tell(KU_FAULT_SEND_CHANGED, o->call, b->is.name, o->caller, done,
-                            "its %lld bytes were changed before it was complete (%s, " MPID_PLACE ")",
-                            (long long)b->is.bytes, by, (unsigned long long)done);
+                            "its %lld bytes were %s before it was complete (%s, " MPID_PLACE ")",
+                            (long long)b->is.bytes, gone ? "given back to the system" : "changed", by,
+                            (unsigned long long)done);
     }
 }
 
@@ -250,7 +269,7 @@ static void drop(struct begun **at, const char *by)
     *at = o->next;
     nbegun--;
     npersistent -= o->persistent;
-    nwindows -= o->window != 0;
+    nwindows -= o->request != 0 && o->object != 0;
     for (int i = 0; i < o->n; i++)
         MPIR_Call_buffer_let_go(&o->buffer[i].is);
     free(o);
@@ -283,38 +302,51 @@ static void entered(void *self, const struct MPID_Call *call)
         MPIR_Call_buffer_forget(&now.buffer[i].is);
 }
 
-/* It has made a request. */
-static void begin(const struct MPID_Call *call, const struct MPIR_Call_traits *t)
+/* It stays under way after the call.  NULL: it has no data, or there is no memory. */
+static struct begun *stay(const struct MPID_Call *call, const struct MPIR_Call_traits *t, struct begun **at)
 {
-    uint64_t request = MPIR_Call_host.handle(call, t->request, 0);
     struct begun now, *o;
-    if (request < MPIR_PREDEFINED_MAX)
-        return;
     begun_of(call, &now);
-    o = now.n > 0 && table_grow() ? malloc(sizeof *o) : NULL;
-    if (!o) {
+    if (now.n == 0 || !(o = malloc(sizeof *o))) {
         for (int i = 0; i < now.n; i++)
             MPIR_Call_buffer_forget(&now.buffer[i].is);
-        return;
+        return NULL;
     }
-    struct begun **at = bucket_of(table, table_bits, request);
     *o = now;
     o->next = *at;
-    o->request = request;
-    o->persistent = t->persistent;
-    if (t->window >= 0) {
-        o->window = MPIR_Call_host.handle(call, t->window, 0);
-        o->target = (int32_t)MPIR_Call_host.integer(call, t->target, 0);
-    }
+    o->object = t->object >= 0 ? MPIR_Call_host.handle(call, t->object, 0) : 0;
+    o->target = t->target >= 0 ? (int32_t)MPIR_Call_host.integer(call, t->target, 0) : -1;
+    o->narrays = t->arrays ? MPIR_Call_arrays(call, o->array) : 0;
     for (int i = 0; i < o->n; i++) {
         MPIR_Call_buffer_keep(&o->buffer[i].is);
         o->buffer[i].of = o;
     }
-    *at = o;
     nbegun++;
+    return *at = o;
+}
+
+/* It has made a request. */
+static void begin(const struct MPID_Call *call, const struct MPIR_Call_traits *t)
+{
+    uint64_t request = MPIR_Call_host.handle(call, t->request, 0);
+    if (request < MPIR_PREDEFINED_MAX || !table_grow())
+        return;
+    struct begun *o = stay(call, t, bucket_of(table, table_bits, request));
+    if (!o)
+        return;
+    o->request = request;
+    o->persistent = t->persistent;
     npersistent += o->persistent;
-    nwindows += o->window != 0;
+    nwindows += o->object != 0;
     if (!o->persistent)
+        activate(o);
+}
+
+/* It has none. */
+static void begin_alone(const struct MPID_Call *call, const struct MPIR_Call_traits *t)
+{
+    struct begun *o = stay(call, t, &others);
+    if (o)
         activate(o);
 }
 
@@ -336,14 +368,19 @@ static void look_at_requests(const struct MPID_Call *call, const struct MPIR_Cal
     }
 }
 
-/* What was begun in the window is complete here, with or without its request. */
-static void look_at_window(const struct MPID_Call *call, const struct MPIR_Call_traits *t)
+/* What was begun in the window, or in the file, is complete here, with or without a request. */
+static void look_at_object(const struct MPID_Call *call, const struct MPIR_Call_traits *t)
 {
-    uint64_t window = MPIR_Call_host.handle(call, t->window, 0);
+    uint64_t object = MPIR_Call_host.handle(call, t->object, 0);
     int32_t target = t->target >= 0 ? (int32_t)MPIR_Call_host.integer(call, t->target, 0) : -1;
-    for (uint32_t i = 0; table && i < 1u << table_bits; i++)
+    for (struct begun **at = &others, *o; (o = *at);)
+        if (o->object == object && (target < 0 || target == o->target))
+            drop(at, call->procedure->name);
+        else
+            at = &o->next;
+    for (uint32_t i = 0; nwindows > 0 && i < 1u << table_bits; i++)
         for (struct begun *o = table[i]; o; o = o->next)
-            if (o->window == window && (target < 0 || target == o->target))
+            if (o->object == object && (target < 0 || target == o->target))
                 deactivate(o, call->procedure->name);
 }
 
@@ -353,10 +390,12 @@ static void left(void *self, const struct MPID_Call *call, int error)
     (void)self;
     if (t->begins && !error && t->nbuffers > 0)
         begin(call, t);
+    else if (t->stays && !error && t->nbuffers > 0)
+        begin_alone(call, t);
     else if (t->takes && npersistent > 0)
         look_at_requests(call, t, error);
-    else if (t->synchronizes && nwindows > 0 && !error)
-        look_at_window(call, t);
+    else if (t->ends && (others || nwindows > 0)) /* also of a synchronization that tells an error */
+        look_at_object(call, t);
 }
 
 /* A request is done; MPI_Request_free tells nothing of what it stood for. */
@@ -376,7 +415,8 @@ static const struct MPID_Listener listener = { .version = MPID_LISTEN_VERSION,
 
 void MPIR_Buffers_begin(void)
 {
-    wanted = (MPIR_Check_wants(KU_FAULT_SEND_CHANGED) || MPIR_Check_wants(KU_FAULT_OVERLAP)) &&
+    wanted = (MPIR_Check_wants(KU_FAULT_SEND_CHANGED) || MPIR_Check_wants(KU_FAULT_OVERLAP) ||
+              MPIR_Check_wants(KU_FAULT_ARRAY_CHANGED)) &&
              MPID_Listener_add(&listener) == 0;
 }
 
@@ -388,7 +428,8 @@ void MPIR_Buffers_end(void)
     for (uint32_t i = 0; table && i < 1u << table_bits; i++)
         while (table[i])
             drop(&table[i], NULL);
+    while (others)
+        drop(&others, NULL);
     free(table);
     table = NULL;
-    MPIR_Call_traits_end();
 }

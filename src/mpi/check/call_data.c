@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* call_data.c: see call_data.h. */
+#define _GNU_SOURCE
 #include "config.h"
 #include "call_data.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 #include "calls.h"
 #include "comm.h"
 #include "mpid.h"
 #include "object.h"
 #include "type.h"
+
+enum { PAGE = 4096, LARGE = 1 << 16 /* allocators give memory of so many bytes back to the system */ };
 
 /* ---- Procedures ---- */
 
@@ -36,9 +42,8 @@ static int8_t handle_of(const struct MPID_Procedure *p, enum MPID_OBJECT_KIND ki
     return -1;
 }
 
-/* Buffered sends have given their data away, the parts of partitioned ones are under way one by one, and what begins
- * a split collective is in no call and no request.  Of packing, windows, and memory for buffered sends the length
- * says how much there is, not how much is used. */
+/* Buffered sends have given their data away, and the parts of partitioned ones are under way one by one.  Of packing,
+ * windows, and memory for buffered sends the length says how much there is, not how much is used. */
 static bool is_looked_at(const char *name)
 {
     static const char *const others[] = { "MPI_Pack",       "MPI_Unpack",   "MPI_Win_",    "MPI_Psend",
@@ -51,10 +56,16 @@ static bool is_looked_at(const char *name)
     return true;
 }
 
+static bool ends_in(const char *name, const char *word)
+{
+    size_t n = strlen(name), m = strlen(word);
+    return n >= m && strcmp(name + n - m, word) == 0;
+}
+
 static bool synchronizes(const char *name)
 {
     static const char *const names[] = { "MPI_Win_fence", "MPI_Win_complete", "MPI_Win_unlock",
-                                         "MPI_Win_flush", "MPI_Win_free" };
+                                         "MPI_Win_flush" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (begins_with(name, names[i]))
             return true;
@@ -68,6 +79,7 @@ static void look_at_args(const struct MPID_Procedure *p, struct MPIR_Call_traits
         bool origin =
             strcmp(a->name, "origin_addr") == 0; /* of accumulates it is not described as a buffer */
         t->message |= a->what == MPID_ARG_TAG;
+        t->arrays |= a->what == MPID_ARG_INTEGER && a->access == MPID_ARG_IN && a->length != MPID_ARG_ONE;
         if ((a->what == MPID_ARG_BUFFER || origin) && (a->count >= 0 || a->datatype >= 0) &&
             t->nbuffers < MPIR_CALL_BUFFERS)
             t->buffer[t->nbuffers++] = i;
@@ -78,11 +90,15 @@ static void look(const struct MPID_Procedure *p, struct MPIR_Call_traits *t)
 {
     *t = (struct MPIR_Call_traits){ .looked = true,
                                     .request = handle_of(p, MPID_OBJECT_REQUEST),
-                                    .window = handle_of(p, MPID_OBJECT_WIN),
-                                    .root = arg_named(p, "root"),
-                                    .synchronizes = synchronizes(p->name) };
+                                    .object = handle_of(p, MPID_OBJECT_WIN),
+                                    .root = arg_named(p, "root") };
     int8_t target = arg_named(p, "target_rank");
-    t->target = target >= 0 ? target : t->synchronizes ? arg_named(p, "rank") : -1;
+    bool syncs = synchronizes(p->name),
+         splits = begins_with(p->name, "MPI_File_") && (strstr(p->name, "_begin") || strstr(p->name, "_end"));
+    t->target = target >= 0 ? target : syncs ? arg_named(p, "rank") : -1;
+    if (splits)
+        t->object = handle_of(p, MPID_OBJECT_FILE);
+    t->ends = syncs || (splits && ends_in(p->name, "_end"));
     look_at_args(p, t);
     for (int8_t i = 0; i < p->nargs; i++) /* MPI_Imrecv has a message, too */
         if (p->args[i].what == MPID_ARG_HANDLE && p->args[i].object == MPID_OBJECT_REQUEST &&
@@ -91,6 +107,7 @@ static void look(const struct MPID_Procedure *p, struct MPIR_Call_traits *t)
             t->begins = true;
         }
     t->takes = t->request >= 0 && !t->begins;
+    t->stays = !t->begins && t->object >= 0 && !t->ends;
     t->starts = begins_with(p->name, "MPI_Start");
     t->replaces = strstr(p->name, "_replace") != NULL;
     t->broadcasts = arg_named(p, "buffer") >= 0 && t->root >= 0;
@@ -132,17 +149,20 @@ static const struct MPIR_Data_block *blocks_of(const struct MPIR_Data *d)
     return d->blocks ? d->blocks : &d->one;
 }
 
+static bool is_nobody(const struct MPID_Call *call, int8_t rank)
+{
+    return rank >= 0 && MPIR_Call_host.integer(call, rank, 0) == MPI_PROC_NULL;
+}
+
 /* Is this a message to nobody, or from nobody? */
 static bool is_idle(const struct MPID_Call *call, const struct MPIR_Call_traits *t, const char *rank)
 {
-    int8_t arg = t->message ? arg_named(call->procedure, rank) : -1;
-    return arg >= 0 && MPIR_Call_host.integer(call, arg, 0) == MPI_PROC_NULL;
+    return t->message && is_nobody(call, arg_named(call->procedure, rank));
 }
 
-/* Is it the root of a broadcast, which reads its data? */
-static bool broadcasts(const struct MPID_Call *call, const struct MPIR_Call_traits *t)
+static bool is_root(const struct MPID_Call *call, const struct MPIR_Call_traits *t)
 {
-    const MPIR_Comm *comm = t->broadcasts ? MPIR_Call_comm(call) : NULL;
+    const MPIR_Comm *comm = t->root >= 0 ? MPIR_Call_comm(call) : NULL;
     int64_t root = comm ? MPIR_Call_host.integer(call, t->root, 0) : 0;
     return comm && root == (comm->local ? MPI_ROOT : comm->adi.rank);
 }
@@ -174,10 +194,12 @@ static bool data_of(const struct MPID_Call *call, int i, struct MPIR_Data *d)
 static bool measure(struct MPIR_Call_buffer *b)
 {
     const struct MPIR_Data_block *k = blocks_of(&b->data);
-    bool whole = b->data.n == 1 && b->data.base && (!k->type || k->type->adi.is_contig);
+    bool whole = b->data.n == 1 && (!k->type || k->type->adi.is_contig);
     b->bytes = 0;
     for (int64_t i = 0; i < b->data.n; i++) {
         int64_t bytes;
+        if ((uintptr_t)b->data.base + (uintptr_t)(k[i].at + (k[i].type ? k[i].type->adi.true_lb : 0)) < PAGE)
+            return false; /* the call tells that this is no address */
         if (__builtin_mul_overflow(k[i].count, k[i].type ? k[i].type->adi.size : 1, &bytes) ||
             __builtin_add_overflow(b->bytes, bytes, &b->bytes))
             return false;
@@ -195,10 +217,10 @@ int MPIR_Call_buffers(const struct MPID_Call *call, struct MPIR_Call_buffer b[MP
     const struct MPIR_Call_traits *t = MPIR_Call_traits_of(call->procedure);
     bool to_nobody = is_idle(call, t, "dest"), from_nobody = is_idle(call, t, "source");
     int n = 0;
-    for (int i = 0; i < t->nbuffers; i++) {
+    for (int i = 0; i < t->nbuffers && !is_nobody(call, t->target); i++) {
         const struct MPID_Arg *a = &call->procedure->args[t->buffer[i]];
         bool out = a->what == MPID_ARG_BUFFER && a->access != MPID_ARG_IN,
-             written = out && !from_nobody && !broadcasts(call, t);
+             written = out && !from_nobody && !(t->broadcasts && is_root(call, t));
         if (((!out || t->replaces) && to_nobody && !written) || (out && !t->replaces && from_nobody) ||
             !data_of(call, t->buffer[i], &b[n].data))
             continue;
@@ -264,6 +286,19 @@ static bool is_near(const char *at)
     return !kind || kind->reachable;
 }
 
+bool MPIR_Call_buffer_is_there(const struct MPIR_Call_buffer *b)
+{
+    char byte;
+    if (b->to - b->from < LARGE || !is_near((const char *)b->from))
+        return true;
+    for (int i = 0; i < 2; i++) {
+        struct iovec here = { &byte, 1 }, there = { (void *)(i == 0 ? b->from : b->to - 1), 1 };
+        if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) < 0 && errno == EFAULT)
+            return false;
+    }
+    return true;
+}
+
 uint64_t MPIR_Call_buffer_sum(const struct MPIR_Call_buffer *b)
 {
     struct summing s = { b->data.base, 1469598103934665603u };
@@ -278,4 +313,55 @@ uint64_t MPIR_Call_buffer_sum(const struct MPIR_Call_buffer *b)
             sum_run(&s, 0, k->count);
     }
     return s.sum;
+}
+
+/* ---- Arrays ---- */
+
+/* Memory that may be gone is read by the system, which tells; false: it is. */
+static bool sum_of_array(const struct MPIR_Call_array *a, uint64_t *sum)
+{
+    char part[1024];
+    struct summing s = { part, 1469598103934665603u };
+    for (size_t at = 0, n; at < a->bytes; at += n) {
+        n = a->bytes - at < sizeof part ? a->bytes - at : sizeof part;
+        struct iovec here = { part, n }, there = { (void *)(uintptr_t)(a->at + at), n };
+        if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) != (ssize_t)n)
+            return false;
+        sum_run(&s, 0, (int64_t)n);
+    }
+    *sum = s.sum;
+    return true;
+}
+
+/* What is sent has none where it is received in place; those with a root have them there alone. */
+static bool has_arrays(const struct MPID_Call *call, const struct MPIR_Call_traits *t, const char *name)
+{
+    int8_t in = arg_named(call->procedure, "sendbuf");
+    const void *at = NULL;
+    if (in >= 0)
+        memcpy(&at, call->arg[in], sizeof at);
+    return (t->root < 0 || is_root(call, t)) && !(name[0] == 's' && at == MPI_IN_PLACE && t->root < 0);
+}
+
+int MPIR_Call_arrays(const struct MPID_Call *call, struct MPIR_Call_array a[MPIR_CALL_ARRAYS])
+{
+    const struct MPIR_Call_traits *t = MPIR_Call_traits_of(call->procedure);
+    int n = 0;
+    for (int i = 0; i < call->procedure->nargs && n < MPIR_CALL_ARRAYS; i++) {
+        const struct MPID_Arg *arg = &call->procedure->args[i];
+        int64_t length =
+            arg->what == MPID_ARG_INTEGER && arg->access == MPID_ARG_IN ? MPIR_Call_host.length(call, i) : 0;
+        if (length <= 0 || !has_arrays(call, t, arg->name))
+            continue;
+        a[n] = (struct MPIR_Call_array){ .name = arg->name, .bytes = (size_t)length * arg->size };
+        memcpy(&a[n].at, call->arg[i], sizeof a[n].at);
+        n += sum_of_array(&a[n], &a[n].sum); /* where the system does not let it, nothing is told */
+    }
+    return n;
+}
+
+bool MPIR_Call_array_is_kept(const struct MPIR_Call_array *a)
+{
+    uint64_t sum;
+    return sum_of_array(a, &sum) && sum == a->sum;
 }

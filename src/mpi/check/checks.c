@@ -3,8 +3,10 @@
 #include "config.h"
 #include "checks.h"
 #include "buffers.h"
+#include "call_data.h"
 #include "check_windows.h"
 #include "collectives.h"
+#include "memory_types.h"
 #include "mpid.h"
 #include "signatures.h"
 #include "tell.h"
@@ -23,6 +25,7 @@ void MPIR_Check_begin(void)
     MPIR_Signatures_begin();
     MPIR_Collectives_begin();
     MPIR_Check_windows_begin();
+    MPIR_Memory_types_begin();
 }
 
 void MPIR_Check_end(void)
@@ -30,10 +33,12 @@ void MPIR_Check_end(void)
     if (!begun)
         return;
     begun = false;
+    MPIR_Memory_types_end();
     MPIR_Check_windows_end();
     MPIR_Collectives_end();
     MPIR_Signatures_end();
     MPIR_Buffers_end();
+    MPIR_Call_traits_end();
     MPID_Need(MPID_NEEDS_STRICT, false);
     MPIR_Check_tell_end();
 }

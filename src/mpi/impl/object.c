@@ -101,3 +101,14 @@ void *MPIR_Object_fromint(enum MPIR_KIND kind, int32_t value)
     struct keel_object *o = MPIR_Object_at(kind, (uint32_t)value & MPIR_INDEX_MASK);
     return o && (o->gen & 1) ? o : NULL;
 }
+
+/* Of a request the null handle would be legal, so that nobody would hear that it is complete already. */
+uint64_t MPIR_Object_handle_of_int(enum MPIR_KIND kind, int32_t value, uint64_t null)
+{
+    const struct keel_object *o = MPIR_Object_fromint(kind, value);
+    if (o)
+        return MPIR_Object_handle(o);
+    bool named = value >= MPIR_PREDEFINED_MAX && (uint32_t)value >> MPIR_INDEX_BITS == (uint32_t)kind;
+    o = named ? MPIR_Object_at(kind, (uint32_t)value & MPIR_INDEX_MASK) : NULL;
+    return o ? MPIR_HANDLE_MARK << 48 | (uint64_t)(uint16_t)(o->gen - 1) << 32 | (uint32_t)value : null;
+}

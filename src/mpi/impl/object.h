@@ -73,6 +73,8 @@ static inline void MPIR_Object_rename(void *obj)
 
 /* The object of a handle's int form; NULL for an int that names no live object of the kind. */
 void *MPIR_Object_fromint(enum MPIR_KIND kind, int32_t value);
+/* The handle of an int form: of an object that was freed one that no call takes; `null` for what never named one. */
+uint64_t MPIR_Object_handle_of_int(enum MPIR_KIND kind, int32_t value, uint64_t null);
 
 /* Predefined objects by their ABI value: static objects of their chapters, which set obj.kind, obj.self and
  * KEEL_OBJ_PREDEFINED; object.c knows which chapter to ask (op.h: MPIR_Op_predefined, type.h:

@@ -192,3 +192,67 @@ int MPID_Signature_numbers(uint8_t basic)
 {
     return numbers_of(basic | MPID_SIGNATURE_BASE).n;
 }
+
+/* ---- Where the numbers lie ---- */
+
+struct typed_walk {
+    const struct MPIR_DATATYPE *type;
+    int64_t offset; /* in the packed form */
+    bool (*fn)(void *arg, const struct MPID_Typed_run *run);
+    void *arg;
+    struct MPID_Typed_run run;
+};
+
+static bool typed_run(void *arg, int64_t at, int64_t bytes)
+{
+    struct typed_walk *w = arg;
+    w->run.at = at;
+    w->run.bytes = bytes;
+    return w->fn(w->arg, &w->run);
+}
+
+/* The next `bytes` of the packed form are such numbers. */
+static bool typed_numbers(struct typed_walk *w, struct number x, int64_t bytes)
+{
+    int64_t from = w->offset;
+    w->run.is = x.is;
+    w->run.size = x.bytes;
+    w->offset += bytes;
+    return MPID_Layout_runs(w->type, from, bytes, typed_run, w) == bytes;
+}
+
+static bool typed_basic(struct typed_walk *w, const struct MPID_SIGN_PART *p)
+{
+    struct numbers x = numbers_of(p->basic);
+    bool alike = x.n < 2 || (x.at[0].is == x.at[1].is && x.at[0].bytes == x.at[1].bytes);
+    w->run.basic = p->basic;
+    if (alike)
+        return x.n > 0 && typed_numbers(w, x.at[0], p->times * x.n * x.at[0].bytes);
+    for (int64_t i = 0; i < 2 * p->times; i++)
+        if (!typed_numbers(w, x.at[i & 1], x.at[i & 1].bytes))
+            return false;
+    return true;
+}
+
+static bool typed_part(struct typed_walk *w, const struct MPID_SIGN_PART *p)
+{
+    if (!p->sub)
+        return typed_basic(w, p);
+    for (int64_t i = 0; i < p->times; i++)
+        for (int64_t k = 0; k < p->sub->n; k++)
+            if (!typed_part(w, &p->sub->part[k]))
+                return false;
+    return true;
+}
+
+bool MPID_Typed_runs(const struct MPIR_DATATYPE *t, int64_t count,
+                     bool (*fn)(void *arg, const struct MPID_Typed_run *run), void *arg)
+{
+    struct MPID_SIGN_PART part = { .times = count, .basic = t->basic, .sub = t->basic ? NULL : t->sign };
+    int64_t native = t->basic ? MPID_External_native(t->basic) : t->sign ? t->sign->bytes : 0;
+    struct typed_walk w = { .type = t, .fn = fn, .arg = arg };
+    if (count <= 0 || t->size == 0)
+        return true;
+    return native > 0 && !__builtin_mul_overflow(count, t->size / native, &part.times) &&
+           typed_part(&w, &part);
+}

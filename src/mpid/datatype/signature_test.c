@@ -138,6 +138,63 @@ START_TEST(of_some_nothing_is_known)
 }
 END_TEST
 
+struct seen {
+    int n, most;
+    struct MPID_Typed_run run[8];
+};
+
+static bool see(void *arg, const struct MPID_Typed_run *run)
+{
+    struct seen *s = arg;
+    s->run[s->n++] = *run;
+    return s->n < s->most;
+}
+
+static void saw(const struct MPID_Typed_run *r, int64_t at, int64_t bytes, uint8_t is, uint8_t size)
+{
+    ck_assert_int_eq(r->at, at);
+    ck_assert_int_eq(r->bytes, bytes);
+    ck_assert(r->is == is && r->size == size);
+}
+
+START_TEST(where_numbers_lie)
+{
+    make();
+    struct seen s = { .most = 8 };
+    struct MPIR_DATATYPE two, columns;
+    ck_assert(MPID_Typed_runs(&i4, 5, see, &s) && s.n == 1);
+    saw(&s.run[0], 0, 20, 'i', 4);
+    ck_assert_int_eq(s.run[0].basic, KEEL_MPI_INT);
+    s.n = 0;
+    ck_assert(MPID_Typed_runs(&c16, 2, see, &s) && s.n == 1);
+    saw(&s.run[0], 0, 32, 'f', 8);
+    /* a pair is two numbers */
+    s.n = 0;
+    ck_assert(MPID_Typed_runs(&pair, 1, see, &s) && s.n == 2);
+    saw(&s.run[0], 0, 4, 'f', 4);
+    saw(&s.run[1], 4, 4, 'i', 4);
+    /* a struct, twice, with a gap between its fields */
+    s.n = 0;
+    two = strukt(3, (int64_t[]){ 2, 1, 1 }, (struct MPIR_DATATYPE *[]){ &i4, &d8, &f4 });
+    ck_assert(MPID_Typed_runs(&two, 2, see, &s) && s.n == 6);
+    saw(&s.run[1], 8, 8, 'f', 8);
+    saw(&s.run[3], two.extent, 8, 'i', 4);
+    /* columns, backwards */
+    s.n = 0;
+    ck_assert_int_eq(MPID_Type_hvector(&columns, 3, 1, -16, &i4), 0);
+    ck_assert(MPID_Typed_runs(&columns, 1, see, &s) && s.n == 3);
+    saw(&s.run[2], -32, 4, 'i', 4);
+    /* until it is enough */
+    s = (struct seen){ .most = 2 };
+    ck_assert(!MPID_Typed_runs(&two, 2, see, &s) && s.n == 2);
+    ck_assert(MPID_Typed_runs(&two, 0, see, &s) && s.n == 2);
+    struct MPIR_DATATYPE bare = { .size = 4, .is_contig = true };
+    ck_assert(!MPID_Typed_runs(&bare, 1, see, &s) && s.n == 2);
+    MPID_Type_fini(&two);
+    MPID_Type_fini(&columns);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("signature");
@@ -148,6 +205,7 @@ int main(void)
     tcase_add_test(t, order_and_kind_do);
     tcase_add_test(t, names_do_not);
     tcase_add_test(t, of_some_nothing_is_known);
+    tcase_add_test(t, where_numbers_lie);
     suite_add_tcase(s, t);
     srunner_run_all(r, CK_NORMAL);
     failed = srunner_ntests_failed(r);

@@ -71,6 +71,20 @@ void MPID_Signature_of(const struct MPIR_DATATYPE *t, int64_t count, int64_t lim
 int MPID_Signature_differ(const uint8_t *a, const uint8_t *b);
 int MPID_Signature_numbers(uint8_t basic); /* that one element has */
 
+/* Numbers of one kind that lie one behind the other in memory, `at` bytes from the address of the first element. */
+struct MPID_Typed_run {
+    int64_t at, bytes;
+    uint32_t basic; /* the basic type that they are of */
+    uint8_t
+        is; /* 'i': integers, 'u': without a sign, 'f': floating, 'l': truths, 'w': wide characters, 'b': bytes,
+                     * 'p': packed */
+    uint8_t size; /* bytes of a number */
+};
+/* The memory of `count` elements in the order of the type signature.  fn returns false to stop.  False: it did, or
+ * nothing is known of the type. */
+bool MPID_Typed_runs(const struct MPIR_DATATYPE *t, int64_t count,
+                     bool (*fn)(void *arg, const struct MPID_Typed_run *run), void *arg);
+
 /* Copy the first `len` packed bytes of one typed buffer into another of this process; they do not overlap, and both
  * have so many. */
 void MPID_Copy(const void *src, int64_t scount, const struct MPIR_DATATYPE *stype, void *dest, int64_t dcount,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* buffers.c: buffers of operations under way that are changed, or used twice. */
 #include "set.h"
+#include <sys/mman.h>
 
 /* ---- Sends whose data are changed ---- */
 
@@ -158,6 +159,31 @@ RIGHT(isendrecv_kept, 1)
     a[3] = b[3] = -1;
 }
 
+WRONG(memory_given_back, 1)
+{
+    enum { BYTES = 1 << 20 };
+    char *from = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+         *to = calloc(BYTES, 1);
+    MPI_Isend(from, BYTES, MPI_CHAR, next, 1, comm, r); /* send-changed: buf */
+    MPI_Recv(to, BYTES, MPI_CHAR, prev, 1, comm, no);
+    MPI_Barrier(comm);
+    munmap(from, BYTES);
+    MPI_Wait(r, no);
+    free(to);
+}
+
+RIGHT(memory_given_back_later, 1)
+{
+    enum { BYTES = 1 << 20 };
+    char *from = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+         *to = calloc(BYTES, 1);
+    MPI_Isend(from, BYTES, MPI_CHAR, next, 1, comm, r);
+    MPI_Recv(to, BYTES, MPI_CHAR, prev, 1, comm, no);
+    MPI_Wait(r, no);
+    munmap(from, BYTES);
+    free(to);
+}
+
 /* ---- Data of collectives ---- */
 
 WRONG(iallreduce_changed, 1)
@@ -193,6 +219,28 @@ RIGHT(ialltoallv_gap_changed, 1)
     MPI_Ialltoallv(a, n, at, MPI_INT, b, n, at, MPI_INT, comm, r);
     a[5] = -1;
     MPI_Wait(r, no);
+}
+
+WRONG(counts_changed, 1)
+{
+    int n[64], at[64];
+    for (int i = 0; i < size; i++)
+        n[i] = 1, at[i] = i;
+    MPI_Ialltoallv(a, n, at, MPI_INT, b, n, at, MPI_INT, comm, r); /* array-changed: any */
+    n[0] = 2;
+    MPI_Wait(r, no);
+}
+
+RIGHT(counts_changed_later, 1)
+{
+    int n[64], at[64];
+    for (int i = 0; i < size; i++)
+        n[i] = 1, at[i] = i;
+    MPI_Igatherv(a, 1, MPI_INT, b, n, at, MPI_INT, 0, comm, r);
+    if (rank != 0)
+        n[0] = at[0] = 7; /* they have no meaning here */
+    MPI_Wait(r, no);
+    n[0] = at[0] = 7;
 }
 
 WRONG(ibcast_root_changed, 1)

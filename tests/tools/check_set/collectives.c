@@ -69,13 +69,13 @@ RIGHT(bcast_last_root, 2)
 
 ASTRAY(gatherv_root, 2)
 {
-    int n[64] = { 0 };
+    static const int n[64] = { 0 };
     MPI_Igatherv(a, 0, MPI_INT, b, n, n, MPI_INT, odd(), comm, r); /* collective-root: root in ends */
 }
 
 ASTRAY(scatterv_root, 2)
 {
-    int n[64] = { 0 };
+    static const int n[64] = { 0 };
     MPI_Iscatterv(a, n, n, MPI_INT, b, 0, MPI_INT, odd(), comm, r); /* collective-root: root in ends */
 }
 
@@ -150,7 +150,7 @@ ASTRAY(scatter_type, 2)
 
 ASTRAY(alltoallv_count, 2)
 {
-    int n[64], m[64], at[64];
+    static int n[64], m[64], at[64];
     for (int i = 0; i < size; i++)
         n[i] = m[i] = 1, at[i] = 2 * i;
     n[0] += odd();
@@ -159,7 +159,7 @@ ASTRAY(alltoallv_count, 2)
 
 RIGHT(alltoallv_counts_by_pair, 2)
 {
-    int n[64], at[64];
+    static int n[64], at[64];
     for (int i = 0; i < size; i++)
         n[i] = i + rank, at[i] = 10 * i;
     MPI_Ialltoallv(a, n, at, MPI_INT, b, n, at, MPI_INT, comm, r);
@@ -168,8 +168,8 @@ RIGHT(alltoallv_counts_by_pair, 2)
 
 ASTRAY(alltoallw_type, 2)
 {
-    int n[64], at[64];
-    MPI_Datatype types[64], others[64];
+    static int n[64], at[64];
+    static MPI_Datatype types[64], others[64];
     for (int i = 0; i < size; i++) {
         n[i] = 1, at[i] = 8 * i;
         types[i] = others[i] = MPI_INT;
@@ -181,8 +181,8 @@ ASTRAY(alltoallw_type, 2)
 
 RIGHT(alltoallw_types_by_pair, 2)
 {
-    int n[64], at[64];
-    MPI_Datatype types[64];
+    static int n[64], at[64];
+    static MPI_Datatype types[64];
     for (int i = 0; i < size; i++) {
         n[i] = 1, at[i] = 8 * i;
         types[i] = (i + rank) % 2 ? MPI_FLOAT : MPI_INT;
@@ -193,7 +193,7 @@ RIGHT(alltoallw_types_by_pair, 2)
 
 ASTRAY(reduce_scatter_counts, 2)
 {
-    int n[64];
+    static int n[64];
     for (int i = 0; i < size; i++)
         n[i] = 4;
     if (odd())
@@ -202,6 +202,10 @@ ASTRAY(reduce_scatter_counts, 2)
 }
 
 /* ---- Neighborhoods ---- */
+
+/* Arrays that stay as long as what is never complete. */
+static const int one_and_two[] = { 1, 2 }, two_and_one[] = { 2, 1 }, two_and_two[] = { 2, 2 },
+                 places[] = { 0, 5 }, ones[] = { 1, 1 }, two[] = { 2 }, three[] = { 3 };
 
 /* A ring, in which each has two neighbors, which may be one process, or itself. */
 static MPI_Comm ring(void)
@@ -246,7 +250,7 @@ ASTRAY(neighbor_allgather_type, 2)
 ASTRAY(neighbor_allgatherv_count, 2)
 {
     MPI_Comm on = chain();
-    MPI_Ineighbor_allgatherv(a, 2, MPI_INT, b, (int[]){ 2 + odd() }, (int[]){ 0 }, MPI_INT, on,
+    MPI_Ineighbor_allgatherv(a, 2, MPI_INT, b, odd() ? three : two, places, MPI_INT, on,
                              r); /* collective-data: recvcounts in last */
 }
 
@@ -273,8 +277,8 @@ RIGHT(neighbor_alltoall_types, 1)
 ASTRAY(neighbor_alltoallv_counts, 2)
 {
     MPI_Comm on = ring();
-    MPI_Ineighbor_alltoallv(a, (int[]){ 1, 2 }, (int[]){ 0, 5 }, MPI_INT, b, (int[]){ 2, 1 + odd() },
-                            (int[]){ 0, 5 }, MPI_INT, on,
+    MPI_Ineighbor_alltoallv(a, one_and_two, places, MPI_INT, b, odd() ? two_and_two : two_and_one, places,
+                            MPI_INT, on,
                             r); /* collective-data: recvcounts in last at MPI_Ineighbor_alltoallv */
 }
 
@@ -291,8 +295,8 @@ ASTRAY(neighbor_alltoallw_types, 2)
 {
     MPI_Comm on = ring();
     MPI_Datatype sent[2] = { MPI_INT, MPI_FLOAT }, got[2] = { MPI_FLOAT, odd() ? MPI_UNSIGNED : MPI_INT };
-    MPI_Aint at[2] = { 0, 8 };
-    MPI_Ineighbor_alltoallw(a, (int[]){ 1, 1 }, at, sent, b, (int[]){ 1, 1 }, at, got, on,
+    static MPI_Aint at[2] = { 0, 8 };
+    MPI_Ineighbor_alltoallw(a, ones, at, sent, b, ones, at, got, on,
                             r); /* collective-data: recvtypes in last */
 }
 
@@ -319,7 +323,8 @@ RIGHT(edges_beside_each_other, 1)
 ASTRAY(edges_in_another_order, 2)
 {
     MPI_Comm on;
-    int from[2] = { prev, prev }, to[2] = { next, next }, n[2] = { 1, 3 }, m[2] = { 3, 1 }, at[2] = { 0, 5 };
+    static const int n[2] = { 1, 3 }, m[2] = { 3, 1 }, at[2] = { 0, 5 };
+    int from[2] = { prev, prev }, to[2] = { next, next };
     MPI_Dist_graph_create_adjacent(comm, 2, from, MPI_UNWEIGHTED, 2, to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
                                    &on);
     MPI_Ineighbor_alltoallv(a, n, at, MPI_INT, b, m, at, MPI_INT, on, r); /* collective-data: recvcounts */

@@ -172,3 +172,42 @@ RIGHT(files_in_another_order, 2)
     MPI_File_close(&other);
     MPI_File_close(&file);
 }
+
+WRONG(split_write_changed, 1)
+{
+    make();
+    MPI_File_write_at_all_begin(file, 40 * rank, a, 10, MPI_INT); /* send-changed: buf */
+    a[5] = -1;
+    MPI_File_write_at_all_end(file, a, no);
+    MPI_File_close(&file);
+}
+
+RIGHT(split_write_kept, 1)
+{
+    make();
+    MPI_File_write_at_all_begin(file, 40 * rank, a, 10, MPI_INT);
+    a[10] = -1;
+    MPI_File_write_at_all_end(file, a, no);
+    a[5] = -1;
+    MPI_File_close(&file);
+}
+
+WRONG(sent_while_it_is_read, 1)
+{
+    make();
+    MPI_File_read_at_all_begin(file, 0, b, 10, MPI_INT);
+    MPI_Send(b, 1, MPI_INT, next, 1, comm); /* overlap: buf */
+    MPI_File_read_at_all_end(file, b, no);
+    MPI_Recv(b, 1, MPI_INT, prev, 1, comm, no);
+    MPI_File_close(&file);
+}
+
+RIGHT(sent_after_it_is_read, 1)
+{
+    make();
+    MPI_File_read_at_all_begin(file, 0, b, 10, MPI_INT);
+    MPI_File_read_at_all_end(file, b, no);
+    MPI_Send(b, 1, MPI_INT, next, 1, comm);
+    MPI_Recv(b, 1, MPI_INT, prev, 1, comm, no);
+    MPI_File_close(&file);
+}

@@ -321,3 +321,93 @@ WRONG(freed_while_locked, 1)
         MPI_Win_free(&win);
     }
 }
+
+WRONG(put_changed_before_the_fence, 1)
+{
+    make();
+    MPI_Win_fence(0, win);
+    MPI_Put(a, 10, MPI_INT, next, 0, 10, MPI_INT, win); /* send-changed: origin_addr */
+    a[5] = -1;
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+}
+
+RIGHT(put_changed_after_the_fence, 1)
+{
+    make();
+    MPI_Win_fence(0, win);
+    MPI_Put(a, 10, MPI_INT, next, 0, 10, MPI_INT, win);
+    MPI_Win_fence(0, win);
+    a[5] = -1;
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+}
+
+WRONG(accumulate_changed, 1)
+{
+    make();
+    MPI_Win_lock_all(0, win);
+    MPI_Accumulate(a, 10, MPI_INT, next, 0, 10, MPI_INT, MPI_SUM, win); /* send-changed: origin_addr */
+    MPI_Win_sync(win);
+    a[5] = -1;
+    MPI_Win_flush(next, win);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}
+
+RIGHT(accumulate_flushed, 1)
+{
+    make();
+    MPI_Win_lock_all(0, win);
+    MPI_Accumulate(a, 10, MPI_INT, next, 0, 10, MPI_INT, MPI_SUM, win);
+    MPI_Win_flush_local(next, win);
+    a[5] = -1;
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}
+
+WRONG(got_twice_into_one_place_in_an_epoch, 1)
+{
+    make();
+    MPI_Win_lock_all(0, win);
+    MPI_Get(a, 10, MPI_INT, next, 0, 10, MPI_INT, win);
+    MPI_Get(a + 9, 10, MPI_INT, next, 20, 10, MPI_INT, win); /* overlap: origin_addr */
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}
+
+RIGHT(got_twice_with_a_flush_between, 1)
+{
+    make();
+    MPI_Win_lock_all(0, win);
+    MPI_Get(a, 10, MPI_INT, next, 0, 10, MPI_INT, win);
+    MPI_Win_flush_all(win);
+    MPI_Get(a + 9, 10, MPI_INT, next, 20, 10, MPI_INT, win);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}
+
+/* With a request, it is complete by the flush as well. */
+RIGHT(rput_flushed, 1)
+{
+    make();
+    MPI_Win_lock_all(0, win);
+    MPI_Rput(a, 10, MPI_INT, next, 0, 10, MPI_INT, win, r);
+    MPI_Win_flush(next, win);
+    a[5] = -1;
+    MPI_Wait(r, no);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}
+
+WRONG(sent_while_it_is_got, 1)
+{
+    make();
+    MPI_Win_lock(MPI_LOCK_SHARED, next, 0, win);
+    MPI_Get(a, 10, MPI_INT, next, 0, 10, MPI_INT, win);
+    MPI_Isend(a, 10, MPI_INT, next, 1, comm, r); /* overlap: buf */
+    MPI_Win_unlock(next, win);
+    MPI_Recv(d, 10, MPI_INT, prev, 1, comm, no);
+    MPI_Request_free(r);
+    MPI_Win_free(&win);
+}

@@ -271,6 +271,42 @@ bool hang_others_of(const struct hang_rank *r)
     return r->far ? r->far->state.others : process_has_others(r->pid, r->call->others & KU_OTHERS_THREADS);
 }
 
+/* Where the rank is, in one line, to be freed; NULL: that is not known. */
+static char *place_of(const struct hang_rank *r)
+{
+    return r->where ? xformat("%.*s", (int)strcspn(r->where, "\n"), r->where) : NULL;
+}
+
+/* "file.c:12 (function)" of a place with its folder. */
+static const char *without_folder(const char *place)
+{
+    const char *file = strrchr(place, '/');
+    return file ? file + 1 : place;
+}
+
+/* Does a rank wait in this call, which mpiexec -check has told of? */
+static bool is_waited_in(const struct found *o)
+{
+    bool is = false;
+    for (int i = 0; i < hang.launch->size && !is; i++) {
+        const struct hang_rank *r = &hang.ranks[i];
+        char *place = in_mpi(r) && r->answered ? place_of(r) : NULL;
+        is = place && o->ranks.bits[i / 8] >> i % 8 & 1 &&
+             strcmp(without_folder(place), without_folder(o->here)) == 0;
+        free(place);
+    }
+    return is;
+}
+
+/* Collectives that do not fit together, of which was told before, may be why. */
+static void tell_cause(FILE *out)
+{
+    for (const struct found *o = found_all(); o; o = o->next)
+        if (o->kind >= KU_FAULT_COLL_ORDER && o->kind <= KU_FAULT_COLL_DATA && is_waited_in(o))
+            fprintf(out, "mpiexec:   %s at %s does not fit what others call (%s, above)\n", o->call,
+                    without_folder(o->here), ku_fault_rows[o->kind].name);
+}
+
 static void tell(const char *why, bool family)
 {
     char *text = NULL;
@@ -278,11 +314,12 @@ static void tell(const char *why, bool family)
     FILE *out = open_memstream(&text, &bytes);
     if (!out)
         die("no memory for the report on what the ranks wait for");
+    output_catch_up();
     fprintf(out, "mpiexec: %s\n", why);
     hang_text(out, hang.ranks, hang.launch->size, family);
+    tell_cause(out);
     if (fclose(out) != 0)
         die("no memory for the report on what the ranks wait for");
-    output_catch_up();
     output_message(text);
     free(text);
 }
@@ -444,7 +481,7 @@ static void tell_deadlock(bool ends, bool family)
     free(why);
     for (int i = 0; i < hang.launch->size; i++) {
         const struct hang_rank *r = &hang.ranks[i];
-        char *place = r->where ? xformat("%.*s", (int)strcspn(r->where, "\n"), r->where) : NULL;
+        char *place = place_of(r);
         if (in_mpi(r) && r->answered)
             found_own(KU_FAULT_DEADLOCK, i, r->call->call, place ? place : "",
                       r->waits_for ? r->waits_for : "it waits, and nothing can go on");
