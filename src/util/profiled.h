@@ -32,8 +32,8 @@ struct ku_profiled_sum {
 };
 
 struct ku_profiled_call {
-    char name[40]; /* "": none */
-    struct ku_profiled_sum sum;
+    char name[40];              /* "": none */
+    struct ku_profiled_sum sum; /* of calls whose place found no room; the others are in the places' sums */
 };
 
 struct ku_profiled_comm {
@@ -88,7 +88,7 @@ struct ku_profiled {
     uint32_t lost;    /* what found no room in a table */
     uint64_t peak;    /* bytes of memory at most, known when it ends */
     char device[KU_PROFILED_DEVICES][16];
-    struct ku_profiled_sum all;
+    struct ku_profiled_sum rest;                          /* of procedures that have no row */
     struct ku_profiled_sum by_class[KU_PROFILED_CLASSES]; /* calls with data */
     uint64_t sent[KU_PROFILED_CLASSES];                   /* messages of the program */
     char module[KU_PROFILED_MODULES][200];

@@ -90,6 +90,7 @@ static void profile_entered(void *self, const struct MPID_Call *call)
     *in = (struct MPIR_Profiled_inside){ .id = call->id, .entered = ku_clock_ns() };
     if (!p)
         return;
+    in->receives = p->receives;
     in->site = MPIR_Profiled_site(MPIR_Call_caller(), call->procedure->number);
     t->entered = in->entered;
     t->inside = in->site;
@@ -138,7 +139,7 @@ static void profile_left(void *self, const struct MPID_Call *call, int error)
 {
     struct MPIR_Profiled_inside *in = &MPIR_Profiled_in;
     struct ku_profiled *t = MPIR_Profiled;
-    uint64_t now = ku_clock_ns(), ns = now - in->entered, bytes = 0;
+    uint64_t now = in->receives && in->ended ? in->ended : ku_clock_ns(), ns = now - in->entered, bytes = 0;
     (void)self;
     if (call->depth > 0 || !in->id)
         return;
@@ -149,8 +150,9 @@ static void profile_left(void *self, const struct MPID_Call *call, int error)
         MPIR_Profiled_over(in->which, in->entered, now);
     if (p && !error)
         bytes = profile_data(p, call, comm);
-    profile_add(&t->all, ns, bytes);
-    if (p)
+    if (!p)
+        profile_add(&t->rest, ns, bytes);
+    else if (!in->site)
         profile_add(&t->call[call->procedure->number].sum, ns, bytes);
     if (row)
         profile_add(&row->sum, ns, bytes);
@@ -161,7 +163,7 @@ static void profile_left(void *self, const struct MPID_Call *call, int error)
         profile_add(&s->sum, ns, bytes);
         s->most = s->most < ns ? ns : s->most;
     }
-    if (t->all.calls % MEMORY_CALLS == 1) /* it may be killed */
+    if (call->id % MEMORY_CALLS == 1) /* it may be killed */
         t->peak = peak_memory();
     t->entered = 0;
     t->last = now;

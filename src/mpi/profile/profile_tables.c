@@ -195,6 +195,7 @@ static void proc_look(struct MPIR_Profiled_proc *r, const struct MPID_Call *call
     r->starts = proc_is(p->name, "MPI_Start");
     r->waits = proc_is(p->name, "MPI_Wait") || proc_is(p->name, "MPI_Test");
     r->any = strstr(p->name, "any") != NULL || strstr(p->name, "some") != NULL;
+    r->receives = strcmp(p->name, "MPI_Recv") == 0 || strcmp(p->name, "MPI_Recv_c") == 0;
     r->frees = strcmp(p->name, "MPI_Request_free") == 0;
 }
 

@@ -21,6 +21,7 @@ void MPIR_Profiled_close(void);
 struct MPIR_Profiled_proc {
     bool looked, collective, sends, starts, frees;
     bool waits, any; /* any: for one of its requests, or some */
+    bool receives;   /* one message, and nothing else */
     bool init;       /* it makes a request that is started later */
     int8_t comm, count, type, dest, tag, request, parts;
 };
@@ -56,6 +57,10 @@ struct MPIR_Profiled_inside {
     uint32_t site;
     const struct MPID_Call *waits; /* it has requests to wait for; NULL */
     const struct MPIR_Profiled_proc *proc;
+    /* Of a call that receives the clock is not read again for the first wait, nor when the call is left after one: what
+     * lies between takes less than a look at the clock. */
+    bool receives;
+    uint64_t ended; /* the last wait; 0: none */
     /* The wait that has begun. */
     uint64_t since, split;             /* split: the other side has begun its part; 0: not yet */
     const struct MPIR_HANDLE *message; /* NULL: it is for something else */

@@ -69,12 +69,15 @@ void MPIR_Profiled_wait_begun(void *self, const struct MPID_Waits *what)
     struct MPIR_Profiled_inside *in = &MPIR_Profiled_in;
     const struct MPIR_HANDLE *r = (const struct MPIR_HANDLE *)(uintptr_t)what->transfer;
     (void)self;
-    in->since = ku_clock_ns();
+    bool first = in->receives && in->ended == 0 && r && !MPID_Receive_begun(r);
+    in->since = first ? in->entered : ku_clock_ns();
     in->split = 0;
     in->message = NULL;
+    if (!in->id) /* in no call that is told of: what is left of the last one is void */
+        return;
     if (!r && in->waits)
         r = waits_pick(in, false);
-    if (!r || !in->id || !waits_kind(r) || !is_of_program(r))
+    if (!r || !waits_kind(r) || !is_of_program(r))
         return;
     waits_look(in, r);
     if (!in->sends && MPID_Receive_begun(r))
@@ -87,6 +90,7 @@ void MPIR_Profiled_wait_ended(void *self)
     uint64_t now = ku_clock_ns(), late = (in->split ? in->split : now) - in->since;
     (void)self;
     in->waited += now - in->since;
+    in->ended = now;
     if (!in->message)
         return;
     const struct MPIR_HANDLE *r = in->waits && in->proc->any ? waits_pick(in, true) : NULL;

@@ -129,9 +129,7 @@ static void json_classes(FILE *out, const struct prof_all *a)
         struct ku_profiled_sum s = { 0 };
         uint64_t sent = 0;
         for (int i = 0; i < a->size; i++) {
-            const struct ku_profiled_sum *r = &a->rank[i].by_class[k];
-            s = (struct ku_profiled_sum){ s.calls + r->calls, s.ns + r->ns, s.waited + r->waited,
-                                          s.late + r->late, s.bytes + r->bytes };
+            prof_add(&s, &a->rank[i].by_class[k]);
             sent += a->rank[i].sent[k];
         }
         if (s.calls == 0 && sent == 0)

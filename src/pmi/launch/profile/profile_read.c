@@ -153,6 +153,16 @@ static uint64_t prof_memory(int pid)
     return kilobytes << 10;
 }
 
+/* Calls are counted at their places, if these have found room.  All of them together are left in `rest`. */
+static void prof_complete(struct ku_profiled *t)
+{
+    for (int i = 0; i < KU_PROFILED_SITES; i++)
+        if (t->site[i].address && t->site[i].call < KU_PROFILED_CALLS)
+            prof_add(&t->call[t->site[i].call].sum, &t->site[i].sum);
+    for (int i = 0; i < KU_PROFILED_CALLS; i++)
+        prof_add(&t->rest, &t->call[i].sum);
+}
+
 /* NULL: the rank has none, or not yet. */
 static struct ku_profiled *prof_table(int rank)
 {
@@ -163,8 +173,10 @@ static struct ku_profiled *prof_table(int rank)
     if (fd >= 0)
         close(fd);
     free(path);
-    if (n == sizeof *t && t->version == KU_PROFILED_VERSION && t->size == sizeof *t)
+    if (n == sizeof *t && t->version == KU_PROFILED_VERSION && t->size == sizeof *t) {
+        prof_complete(t);
         return t;
+    }
     free(t);
     return NULL;
 }
@@ -182,7 +194,7 @@ bool prof_read(int rank, struct pack *p)
     uint64_t memory = t->ended ? 0 : prof_memory((int)t->pid);
     put_int(p, (int64_t)(memory > t->peak ? memory : t->peak));
     put_int(p, t->lost);
-    put_sum(p, &t->all);
+    put_sum(p, &t->rest);
     put_classes(p, t);
     put_calls(p, t);
     put_sites(p, t);

@@ -14,6 +14,15 @@
 struct launch;
 struct pack;
 
+static inline void prof_add(struct ku_profiled_sum *to, const struct ku_profiled_sum *s)
+{
+    to->calls += s->calls;
+    to->ns += s->ns;
+    to->waited += s->waited;
+    to->late += s->late;
+    to->bytes += s->bytes;
+}
+
 /* ---- profile_read.c: the ranks that are here ---- */
 
 /* Make the folder, if the job is profiled; false: it is not, or cannot be (which has been said). */

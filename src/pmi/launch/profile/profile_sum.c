@@ -164,15 +164,6 @@ const char *prof_class(int class, char text[16])
 
 /* ---- All together ---- */
 
-static void prof_add(struct ku_profiled_sum *to, const struct ku_profiled_sum *s)
-{
-    to->calls += s->calls;
-    to->ns += s->ns;
-    to->waited += s->waited;
-    to->late += s->late;
-    to->bytes += s->bytes;
-}
-
 static void prof_total_add(struct prof_total *t, const struct ku_profiled_sum *s, uint64_t longest, int rank)
 {
     prof_add(&t->sum, s);

@@ -168,12 +168,7 @@ static void put_classes(FILE *out, const struct prof_all *a)
         uint64_t sent = 0;
         char text[16], label[24];
         for (int i = 0; i < a->size; i++) {
-            const struct ku_profiled_sum *r = &a->rank[i].by_class[c];
-            s.calls += r->calls;
-            s.ns += r->ns;
-            s.waited += r->waited;
-            s.late += r->late;
-            s.bytes += r->bytes;
+            prof_add(&s, &a->rank[i].by_class[c]);
             sent += a->rank[i].sent[c];
         }
         if (s.calls == 0 && sent == 0)
