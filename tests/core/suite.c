@@ -1169,7 +1169,7 @@ static void teams(void)
 
 /* ---- Refusals ---- */
 
-enum { COLL_OF = 4501, COLL_WITH = 4511, LARGE = 300000 };
+enum { COLL_OF = 4501, COLL_WITH = 4511, REVOKED_OF = 4600, LARGE = 300000 };
 
 static void refused(const struct MPIR_COMMUNICATOR *c, int tag, int error)
 {
@@ -1268,6 +1268,40 @@ static void refused_ended(void)
     CHECK(MPID_Refused(COLL_OF, MPI_ANY_TAG) == NULL, "refusals of a communicator that was before");
     barrier();
     MPID_CommFree(&again);
+}
+
+/* All but the last rank wait for it; it revokes the communicator. */
+static void revoked(void)
+{
+    struct MPIR_COMMUNICATOR c = { .rank = ME, .size = N, .remote_size = N, .context_id = REVOKED_OF };
+    char byte = 1, got = 0;
+    struct MPIR_HANDLE r;
+    CHECK(MPID_CommInit(NULL, &c) == 0, "CommInit");
+    CHECK(!MPID_Revoked(&c), "it is not revoked");
+    barrier();
+    if (ME == N - 1) {
+        MPID_SendContig(&c, &byte, 1, ME, 7, REVOKED_OF, (ME + 1) % N, 0, &err); /* that nobody asks for */
+        MPID_Revoke(&c, NULL);
+    } else {
+        MPID_IrecvContig(&c, &got, 1, N - 1, 8, REVOKED_OF + MPID_CONTEXT_COLL, &r, &err);
+        if (err == 0)
+            MPID_RecvComplete(&r, NULL, &err);
+        CHECK(err == MPID_ERR_REVOKED, "a receive that was posted: error %d", err);
+    }
+    CHECK(MPID_Revoked(&c), "it is revoked");
+    for (int which = 0; which < MPID_CONTEXT_FAIL; which++) {
+        err = 0;
+        MPID_RecvContig(&c, &got, 1, (ME + N - 1) % N, 7, REVOKED_OF + (uint32_t)which, NULL, &err);
+        CHECK(err == MPID_ERR_REVOKED, "a receive in context %d: error %d", which, err);
+    }
+    err = 0;
+    MPID_IrecvContig(&c, &got, 1, (ME + N - 1) % N, 7, REVOKED_OF + MPID_CONTEXT_FAIL, &r, &err);
+    MPID_SendContig(&c, &byte, 1, ME, 7, REVOKED_OF + MPID_CONTEXT_FAIL, (ME + 1) % N, 0, &err);
+    MPID_RecvComplete(&r, NULL, &err);
+    ok("messages about failures");
+    CHECK(got == 1, "%d came", got);
+    barrier();
+    MPID_CommFree(&c);
 }
 
 static void refusals(void)
@@ -1867,6 +1901,7 @@ const struct suite_test suite[] = { { "modes", modes },
                                     { "packing_external", packing_external },
                                     { "teams", teams },
                                     { "refusals", refusals },
+                                    { "revoked", revoked },
                                     { "team_given", team_given },
                                     { "surroundings", surroundings },
                                     { "shared_block", shared_block },

@@ -12,17 +12,8 @@
         return front_out_error(MPIR_front_fail(front_target(NULL), #name, MPIR_front_absent())); \
     }
 
-ABSENT(MPIX_Comm_agree)
-ABSENT(MPIX_Comm_failure_ack)
-ABSENT(MPIX_Comm_failure_get_acked)
-ABSENT(MPIX_Comm_get_failed)
-ABSENT(MPIX_Comm_revoke)
-ABSENT(MPIX_Comm_shrink)
 #ifdef ABI_OPENMPI
 ABSENT(MPI_Session_set_info) /* of Open MPI 5 alone; no procedure of MPI */
-ABSENT(MPIX_Comm_ack_failed)
-ABSENT(MPIX_Comm_iagree)
-ABSENT(MPIX_Comm_is_revoked)
 ABSENT(MPIX_Comm_ishrink)
 ABSENT(OMPI_Affinity_str)
 #else

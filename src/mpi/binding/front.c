@@ -34,9 +34,14 @@ int MPIR_front_absent(void)
     return MPIR_Err(MPI_ERR_UNSUPPORTED_OPERATION, NULL, "this version of Keel MPI does not have it");
 }
 
+/* The communicator that the last call here was refused for, as it is revoked: the error is its handler's. */
+static _Thread_local MPIR_Comm *revoked __attribute__((tls_model("initial-exec")));
+
 int MPIR_front_fail(struct front_target target, const char *call, int errclass)
 {
     struct keel_object *o = target.object;
+    if (!o && errclass == MPID_ERR_REVOKED && revoked)
+        return MPIR_Err_comm(revoked, call, errclass);
     if (!o || o->gen != target.gen)
         return MPIR_Err_none(call, errclass);
     if (o->kind == MPIR_KIND_COMM)
@@ -117,6 +122,9 @@ int MPIR_front_bad_handle(int kind, bool is_message, uint64_t handle, const char
 {
     const struct kind_row *want = is_message ? &message : &kinds[kind];
     char text[120], element[32] = "";
+    revoked = kind == MPIR_KIND_COMM ? MPIR_Object_revoked(handle) : NULL;
+    if (revoked)
+        return MPIR_Err(MPID_ERR_REVOKED, arg, "has been revoked");
     front_describe(text, sizeof text, kind, want, handle);
     if (index >= 0)
         snprintf(element, sizeof element, "element %" PRId64 " ", index);

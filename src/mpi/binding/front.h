@@ -162,7 +162,16 @@ static inline void *front_object_or_null(enum MPIR_KIND kind, uint64_t null, uin
 static inline MPIR_Comm *front_comm_early(uint64_t handle, const char *arg, int *err)
 {
     MPIR_Comm *comm = MPIR_Object_of(MPIR_KIND_COMM, handle);
-    if (unlikely(!comm) && unlikely(!(comm = MPIR_Object_pending(handle))))
+    if (unlikely(!comm) && unlikely(!(comm = MPIR_Object_pending(handle))) &&
+        unlikely(!(comm = MPIR_Object_revoked(handle))))
+        *err = MPIR_front_bad_handle(MPIR_KIND_COMM, false, handle, arg, -1);
+    return comm;
+}
+/* The communicator of a call that one that is revoked may be passed to as well. */
+static inline MPIR_Comm *front_comm_revoked(uint64_t handle, const char *arg, int *err)
+{
+    MPIR_Comm *comm = MPIR_Object_of(MPIR_KIND_COMM, handle);
+    if (unlikely(!comm) && unlikely(!(comm = MPIR_Object_revoked(handle))))
         *err = MPIR_front_bad_handle(MPIR_KIND_COMM, false, handle, arg, -1);
     return comm;
 }

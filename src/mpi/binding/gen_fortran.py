@@ -39,8 +39,8 @@ def old(proc):
     return proc.flags.get("removed") or proc.flags.get("deprecated") == "2.0"
 
 
-def procedures(api, bodies):
-    return [p for p in exported(api, bodies) if not C_ONLY.match(p.name)]
+def procedures(api, bodies, extensions=False):
+    return [p for p in exported(api, bodies) if not C_ONLY.match(p.name) and (extensions or not p.has("extension"))]
 
 
 def fname(proc, p):
@@ -392,7 +392,7 @@ class Body:
         return self.proc.short + ("_c" if self.large else "")
 
     def text(self):
-        call = "%s%s(%s)" % (self.prefix + "MPI_", self.proc.short + "_c" * large_in_c(self.proc, self.large), ", ".join(self.pass_))
+        call = "%s%s(%s)" % (self.prefix + ("MPIX_" if self.proc.has("extension") else "MPI_"), self.proc.short + "_c" * large_in_c(self.proc, self.large), ", ".join(self.pass_))
         if not self.has_ierror():
             result = "void" if self.proc.short == "Pcontrol" else self.proc.returns
             code = "    %s%s;" % ("" if result == "void" else "return ", call)
@@ -745,7 +745,7 @@ def openmpi_names(body, prefix):
 def c_file(api, bodies, prefix, names=keel_names, also=()):
     """names: the procedure and its names in one MPI's modules; also: [(another name, MPI_X)]."""
     parts = []
-    for proc in procedures(api, bodies):
+    for proc in procedures(api, bodies, bool(also)):
         for large in variants(proc):
             body = Body(proc, large, prefix)
             text, *rows = names(body, prefix)

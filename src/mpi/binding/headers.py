@@ -272,8 +272,16 @@ def mpi_h(api, abi, here):
         PROTOTYPES="\n\n".join(by_chapter),
         OUTSIDE_CONSTANTS=constants(abi.outside)[0],
         OUTSIDE_CALLBACKS="\n".join(callback_typedef(n, t) for n, t, outside in api.callbacks if outside),
-        OUTSIDE=prototypes([p for p in api.procs if p.has("outside") and p.has("since")], here),
+        OUTSIDE=prototypes([p for p in api.procs if p.has("outside") and p.has("since")], here) + "\n\n" + extensions(api, here),
     )
+
+
+def extensions(api, here):
+    """What is beyond MPI: its names begin with MPIX_."""
+    rows = ["#define %s %d" % row for row in (("MPIX_ERR_PROC_FAILED", 16301), ("MPIX_ERR_PROC_FAILED_PENDING", 16302),
+                                              ("MPIX_ERR_REVOKED", 16303))]
+    text = prototypes([p for p in api.procs if p.has("extension")], here)
+    return "/* User-Level Failure Mitigation (doc/failures.md). */\n" + "\n".join(rows) + "\n\n" + text.replace("MPI_Comm_", "MPIX_Comm_")
 
 
 def field_decl(name, ctype):

@@ -25,6 +25,8 @@ static const char *coll_refuse_group_of(const struct MPID_Refusal *r)
 /* The words: the call without its MPI_, so that both fit, and its argument, if one is at fault. */
 static int coll_refuse_tell(const struct MPID_Refusal *r)
 {
+    if (r->error == MPID_ERR_REVOKED)
+        return MPIR_Err(r->error, NULL, "a member has revoked it");
     int call = (int)strcspn(r->words, " ");
     if (r->words[call])
         return MPIR_Err(r->error, NULL,

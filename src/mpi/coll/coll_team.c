@@ -27,7 +27,8 @@ uint32_t MPIR_Coll_team_what(uint32_t when, uint64_t words, uint64_t room)
 
 void MPIR_Coll_team_lost(MPIR_Comm *comm)
 {
-    comm->team = MPIR_TEAM_BROKEN;
+    if (comm->team != MPIR_TEAM_NONE) /* this process has left it */
+        comm->team = MPIR_TEAM_BROKEN;
     comm->quick = false;
 }
 

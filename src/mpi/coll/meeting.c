@@ -80,6 +80,17 @@ void MPIR_Coll_team_give_up(MPIR_Comm *comm)
     comm->meetings.when = comm->coll_seq;
 }
 
+void MPIR_Coll_team_leave(MPIR_Comm *comm)
+{
+    enum { FAR = 1 << 20 /* calls that others may be ahead */ };
+    comm->quick = false;
+    if (!MPIR_Comm_has_team(comm))
+        return;
+    MPID_Team_break(&comm->adi);
+    MPID_Stream_skip(&comm->adi, comm->coll_seq + FAR);
+    comm->team = MPIR_TEAM_NONE;
+}
+
 void MPIR_Coll_meeting_absent(MPIR_Comm *comm, uint32_t when)
 {
     if (!meeting_first_of(comm) && !comm->facts.asked) {

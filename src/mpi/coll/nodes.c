@@ -238,6 +238,16 @@ void MPIR_Coll_nodes_give_up(MPIR_Comm *comm, uint32_t when)
     }
 }
 
+void MPIR_Coll_nodes_revoke(MPIR_Comm *comm)
+{
+    const struct MPIR_Nodes *n = comm->nodes;
+    if (!n)
+        return;
+    MPIR_Coll_team_leave(n->node);
+    if (n->leaders)
+        MPIR_Coll_team_leave(n->leaders);
+}
+
 void MPIR_Coll_nodes_is(const MPIR_Comm *comm, struct coll_size *s)
 {
     const struct MPIR_Nodes *n = s->anywhere ? NULL : comm->nodes;

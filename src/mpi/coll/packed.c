@@ -72,7 +72,7 @@ void MPIR_Packed_take(struct coll *c, const struct record *r, struct coll_block 
 void MPIR_Packed_lost(struct coll *c, int from)
 {
     MPID_Peer_failed();
-    MPIR_Coll_note(c, MPIR_Err(MPI_ERR_TRUNCATE, NULL,
+    MPIR_Coll_note(c, MPIR_Err(MPID_Survives() ? MPID_ERR_PROC_FAILED : MPI_ERR_TRUNCATE, NULL,
                                "the block of rank %d did not arrive: a rank on the way failed", from));
 }
 

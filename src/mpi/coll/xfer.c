@@ -49,7 +49,7 @@ static int received_none(const struct coll *c, int64_t expect, int source)
         err = received_lost(c->comm->local);
     if (err)
         return err;
-    return MPIR_Err(MPI_ERR_TRUNCATE, NULL,
+    return MPIR_Err(MPID_Survives() ? MPID_ERR_PROC_FAILED : MPI_ERR_TRUNCATE, NULL,
                     "rank %d sent 0 bytes; expected %lld: ranks differ in counts or types, or one failed",
                     source, (long long)expect);
 }

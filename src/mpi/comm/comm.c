@@ -81,6 +81,11 @@ void MPIR_Comm_fini_static(MPIR_Comm *c)
     MPID_CommFree(&c->adi);
     MPIR_Group_release(c->group);
     c->group = NULL;
+    if (c->acked)
+        MPIR_Group_release(c->acked);
+    c->acked = NULL;
+    c->fail_seq = 0;
+    c->adi.obj.flags &= (uint8_t)~KEEL_OBJ_REVOKED;
     free(c->ways);
     c->ways = NULL;
     MPIR_Bsend_comm_free(c);
@@ -188,6 +193,8 @@ void MPIR_Comm_discard(MPIR_Comm *c)
     free(c->ways);
     release_errhandler(c);
     end_group(c->group);
+    if (c->acked)
+        MPIR_Group_release(c->acked);
     if (c->local)
         MPIR_Comm_release(c->local);
     if (c->remote_group)
@@ -316,7 +323,8 @@ int MPIR_Comm_free(MPIR_Comm **comm)
     if (c == MPIR_Comm_parent)
         MPIR_Comm_parent = NULL;
     c->no_handle = true;
-    MPIR_Object_rename(c);
+    if (!(c->adi.obj.flags & KEEL_OBJ_REVOKED)) /* it has been renamed */
+        MPIR_Object_rename(c);
     MPIR_Comm_release(c);
     *comm = NULL;
     return 0;
@@ -356,7 +364,8 @@ static void end_of_session(void *comm, void *session)
     c->session = NULL;
     if (!c->no_handle && !(c->adi.obj.flags & KEEL_OBJ_PENDING)) {
         c->no_handle = true;
-        MPIR_Object_rename(c);
+        if (!(c->adi.obj.flags & KEEL_OBJ_REVOKED))
+            MPIR_Object_rename(c);
         MPIR_Attr_forget(c);
         MPIR_Comm_release(c);
     }

@@ -180,7 +180,7 @@ static void tell_checks(const char *function, int code, const char *text, bool e
     enum ku_fault_kind kind = code == MPI_ERR_RMA_CONFLICT ? KU_FAULT_WINDOW_CONFLICT
                               : ends                       ? KU_FAULT_FATAL
                                                            : KU_FAULT_RETURNED;
-    if (!MPIR_Check_wants(kind) || code == MPI_ERR_PROC_ABORTED)
+    if (!MPIR_Check_wants(kind) || code == MPID_Gone_class() || code == MPID_ERR_REVOKED)
         return;
     if (ends)
         MPIR_Check_before_end(function);

@@ -85,6 +85,8 @@ typedef struct MPIR_Comm {
     struct MPIR_Session
         *session; /* from which it is derived; NULL: the world model, or the session has ended */
     MPIR_Comm_hints hints;
+    MPIR_Group *acked; /* members that the program has said to know as lost (survive.c); NULL: none */
+    uint32_t fail_seq; /* agreements of those that live: the tag of the next one's messages */
 } MPIR_Comm;
 
 extern MPIR_Comm MPIR_Comm_world, MPIR_Comm_self;
@@ -103,6 +105,15 @@ static inline int32_t MPIR_Comm_grank(const MPIR_Comm *c, int32_t lrank)
 {
     return c->adi.lrank_to_grank ? c->adi.lrank_to_grank[lrank] : lrank;
 }
+
+/* It is revoked, here or by another member (MPID_Config.revoked). */
+void MPIR_Comm_revoked(struct MPIR_COMMUNICATOR *adi);
+/* A process is lost (MPID_Config.lost). */
+void MPIR_Accord_lose(void);
+void MPIR_Accord_end(void);                   /* nobody agrees on anything any more */
+void MPIR_Coll_nodes_revoke(MPIR_Comm *comm); /* nobody waits for this process in its parts */
+/* Nobody waits at the memory of comm's team for this process, in a call that it does not come to. */
+void MPIR_Coll_team_leave(MPIR_Comm *comm);
 
 /* After MPID_Init, before MPID_End (init chapter). */
 void MPIR_Comm_begin(void);

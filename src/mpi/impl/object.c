@@ -112,3 +112,16 @@ uint64_t MPIR_Object_handle_of_int(enum MPIR_KIND kind, int32_t value, uint64_t 
     o = named ? MPIR_Object_at(kind, (uint32_t)value & MPIR_INDEX_MASK) : NULL;
     return o ? MPIR_HANDLE_MARK << 48 | (uint64_t)(uint16_t)(o->gen - 1) << 32 | (uint32_t)value : null;
 }
+
+void *MPIR_Object_revoked(uint64_t handle)
+{
+    bool world = handle < MPIR_PREDEFINED_MAX && of_world((int32_t)handle);
+    struct keel_object *o =
+        world ? find_predefined((int32_t)handle) : MPIR_Object_made(MPIR_KIND_COMM, handle ^ 0x8000ull << 32);
+    return o && (o->flags & KEEL_OBJ_REVOKED) ? o : NULL;
+}
+
+void MPIR_Object_forget(const struct keel_object *o)
+{
+    __atomic_store_n(&MPIR_Object_table[o->self], NULL, __ATOMIC_RELAXED);
+}

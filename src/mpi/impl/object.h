@@ -107,9 +107,8 @@ static inline uint64_t MPIR_Object_handle(const void *obj)
     const struct keel_object *o = obj;
     if (o->self)
         return (uint64_t)o->self;
-    bool pending =
-        o->kind == MPIR_KIND_COMM && o->flags & KEEL_OBJ_PENDING; /* renamed back when it is made */
-    uint64_t gen = o->gen ^ (pending ? 0x8000u : 0);
+    bool hidden = o->kind == MPIR_KIND_COMM && o->flags & (KEEL_OBJ_PENDING | KEEL_OBJ_REVOKED);
+    uint64_t gen = o->gen ^ (hidden ? 0x8000u : 0);
     return MPIR_HANDLE_MARK << 48 | gen << 32 | (uint64_t)o->kind << MPIR_INDEX_BITS | o->index;
 }
 /* Of an object that lies in a slab. */
@@ -133,6 +132,10 @@ static inline void *MPIR_Object_pending(uint64_t handle)
     struct keel_object *o = MPIR_Object_made(MPIR_KIND_COMM, handle ^ 0x8000ull << 32);
     return o && (o->flags & KEEL_OBJ_PENDING) ? o : NULL;
 }
+/* A communicator that is revoked (KEEL_OBJ_REVOKED), by its handle. */
+void *MPIR_Object_revoked(uint64_t handle);
+/* MPI_COMM_WORLD's or MPI_COMM_SELF's handle names nothing any more but for MPIR_Object_revoked. */
+void MPIR_Object_forget(const struct keel_object *o);
 static inline void *MPIR_Object_of(enum MPIR_KIND kind, uint64_t handle)
 {
     if (handle >= MPIR_PREDEFINED_MAX)

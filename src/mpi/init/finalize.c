@@ -26,16 +26,16 @@
  * Ranks that are gone (MPI_ERRORS_ABORT) are not waited for.  *any: is it true in any of them? */
 static int barrier(MPIR_Comm *comm, bool *any)
 {
-    const int tag = MPID_TAG_UB; /* no collective uses it */
+    const int tag = MPID_TAG_UB; /* no agreement uses it; and MPI_COMM_WORLD may have been revoked */
     int rank = comm->adi.rank, size = comm->adi.size, err = 0;
     MPIR_Datatype *byte = MPIR_Datatype_predefined(KEEL_MPI_BYTE);
     for (int64_t step = 1; step < size && !err; step *= 2) {
         int to = (int)((rank + step) % size), from = (int)((rank - step + size) % size);
         char mine = *any, theirs = 0;
-        err = MPIR_P2p_sendrecv(&mine, 1, byte, to, tag, &theirs, 1, byte, from, tag, comm, MPID_CONTEXT_COLL,
+        err = MPIR_P2p_sendrecv(&mine, 1, byte, to, tag, &theirs, 1, byte, from, tag, comm, MPID_CONTEXT_FAIL,
                                 NULL);
-        if (err == MPI_ERR_PROC_ABORTED) { /* one of the two is gone; the other may still wait */
-            MPIR_P2p_send(&mine, 1, byte, to, tag, comm, MPID_CONTEXT_COLL);
+        if (err == MPID_Gone_class()) { /* one of the two is gone; the other may still wait */
+            MPIR_P2p_send(&mine, 1, byte, to, tag, comm, MPID_CONTEXT_FAIL);
             err = 0;
         }
         *any = *any || theirs;
@@ -72,6 +72,7 @@ int MPIR_Finalize(void)
     int late = MPIR_Coll_meet(&MPIR_Comm_world, keep) ? 0 : barrier(&MPIR_Comm_world, &keep);
     if (err || late)
         return err ? err : late;
+    MPIR_Accord_end();
     MPIR_Profile_final();
     if (!keep)
         MPIR_Leaks_show();

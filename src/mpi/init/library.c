@@ -228,6 +228,8 @@ KU_NEEDS(lock) static int begin(int *argc, char ***argv)
 {
     static struct MPID_Config config = { .request_free = free_request,
                                          .request_done = MPIR_Drive_done,
+                                         .revoked = MPIR_Comm_revoked,
+                                         .lost = MPIR_Accord_lose,
                                          .datatype_free = free_datatype,
                                          .comm_name = comm_name,
                                          .listen_host = &MPIR_Call_host,
@@ -368,7 +370,9 @@ KU_NEEDS(lock) static int enter(int *argc, char ***argv, int *level)
     if (*level == MPIR_LEVEL_ANY)
         *level =
             library.levels[LEVEL_ROW(MPI_THREAD_MULTIPLE)] > 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
-    library.guarded = ku_knob_int("THREAD_GUARD") != 0;
+    bool guarded = ku_knob_int("THREAD_GUARD") != 0;
+    if (library.guarded != guarded) /* threads of other users may read it */
+        library.guarded = guarded;
     library.met |= library.guarded && !ONE_THREAD;
     library.same = library.users == 0 || (library.same && pthread_equal(library.first, pthread_self()));
     if (library.users == 0)

@@ -101,7 +101,7 @@ int MPIR_Rma_Device_meet(MPIR_Win *win, struct rma_target *t)
     if (err)
         return err;
     await_key(win, t);
-    return t->sized ? 0 : MPIR_Err(MPI_ERR_PROC_ABORTED, NULL, "rank %d of the window has ended", t->rank);
+    return t->sized ? 0 : MPIR_Err(MPID_Gone_class(), NULL, "rank %d of the window has ended", t->rank);
 }
 
 /* Is the device's way the cheaper one? */

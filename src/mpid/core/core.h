@@ -313,6 +313,7 @@ struct core {
     struct MPID_Config config;
     uint32_t failed_seen;          /* deaths in the segment that have been taken in */
     struct comm_failures failures; /* of all ranks of the job */
+    int gone_class;                /* MPID_Gone_class */
     uint32_t answered;             /* the launcher's question that was answered last (wait_report.c) */
     struct ku_slab rndvs;
     struct ku_slab regions, memops; /* mem.c */
@@ -749,6 +750,8 @@ bool MPID_Comm_lost_some(const struct MPIR_COMMUNICATOR *comm);                 
 /* One of the other members, of an intercommunicator of the remote group, if there are any and all of them are
  * lost; else -1. */
 int32_t MPID_Comm_lost_all(const struct MPIR_COMMUNICATOR *comm);
+/* A lost member that messages may come from, if there are more than the program has said that it knows of; else -1. */
+int32_t MPID_Comm_lost_unknown(const struct MPIR_COMMUNICATOR *comm);
 /* Without a look at the members: is there nothing new, and was there nobody? */
 static inline bool comm_whole(const struct comm_failures *f)
 {

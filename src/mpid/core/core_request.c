@@ -52,9 +52,14 @@ void MPID_Req_fail(struct MPIR_HANDLE *r, int error)
     req_complete(r);
 }
 
+int MPID_Gone_class(void)
+{
+    return MPID_core.gone_class;
+}
+
 int MPID_Err_gone(int32_t grank)
 {
-    return ku_err_set(MPI_ERR_PROC_ABORTED, NULL, "rank %d has ended without finishing", (int)grank);
+    return ku_err_set(MPID_Gone_class(), NULL, "rank %d has ended without finishing", (int)grank);
 }
 
 /* The words of a failed request, again: other errors may have come since. */

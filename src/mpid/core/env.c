@@ -45,6 +45,14 @@ static struct ku_knob rows[] = {
       .help =
           "rank 0 says on stderr which device reaches its node and which other nodes, and why others were "
           "passed over" },
+    { .name = "SURVIVE",
+      .type = KU_KNOB_BOOL,
+      .def = "0",
+      .unit = "",
+      .audience = KU_FOR_DEVELOPERS,
+      .help = "the job goes on without ranks that fail, as mpiexec -with-ft sets it: errors of peers that "
+              "are lost "
+              "are of class MPIX_ERR_PROC_FAILED" },
     { .name = "PLUGINS",
       .type = KU_KNOB_STR,
       .unit = "",
@@ -321,6 +329,7 @@ static int setup_tables(void)
     MPID_Lanes_tune();
     ku_slab_init(&MPID_core.rndvs, (sizeof(struct rndv) + 63) & ~(size_t)63, 0);
     MPID_Mem_init();
+    MPID_core.gone_class = ku_knob_int("SURVIVE") ? MPID_ERR_PROC_FAILED : MPI_ERR_PROC_ABORTED;
     MPID_core.unexp_limit = ku_knob_int("UNEXPECTED_MB") << 20;
     MPID_core.unexp_peak = 0;
     MPID_core.long_way = (int)ku_knob_int("LONG_MESSAGES");

@@ -3,7 +3,8 @@
  *
  * One state a communicator, brought up to date when somebody asks and more of the job's processes are lost than at
  * the last look.  Nobody comes back while a communicator has him, so `alive` and `some` only grow: all looks
- * together pass each member once, but for `some`, which looks at all of them as often as processes are lost. */
+ * together pass each member once, but for `some` and `lost`, which look at all of them as often as processes are
+ * lost. */
 #include "core.h"
 
 struct comm_failures *MPID_Comm_failures(const struct MPIR_COMMUNICATOR *comm)
@@ -40,6 +41,44 @@ int32_t MPID_Comm_lost_all(const struct MPIR_COMMUNICATOR *comm)
     }
     for (int32_t i = size - 1; i >= 0; i--)
         if (grank_of(comm, i) >= 0 && grank_of(comm, i) != MPID_core.rank)
+            return grank_of(comm, i);
+    return -1;
+}
+
+int32_t MPID_Lost_of(const struct MPIR_COMMUNICATOR *comm, int32_t *ranks, int32_t most)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < comm->remote_size && n < most; i++)
+        if (grank_of(comm, i) >= 0 && peer_gone(grank_of(comm, i)))
+            ranks[n++] = i;
+    return n;
+}
+
+static void failed_count(const struct MPIR_COMMUNICATOR *comm, struct comm_failures *f)
+{
+    if (f->counted == MPID_core.peers.ngone)
+        return;
+    f->counted = MPID_core.peers.ngone;
+    f->lost = 0;
+    for (int32_t i = 0; i < comm->remote_size; i++)
+        f->lost += grank_of(comm, i) >= 0 && peer_gone(grank_of(comm, i));
+}
+
+void MPID_Lost_acked(struct MPIR_COMMUNICATOR *comm, int32_t n)
+{
+    MPID_Comm_failures(comm)->acked = n;
+}
+
+int32_t MPID_Comm_lost_unknown(const struct MPIR_COMMUNICATOR *comm)
+{
+    struct comm_failures *f = MPID_Comm_failures(comm);
+    if (comm == NULL || f == NULL)
+        return -1;
+    failed_count(comm, f);
+    if (f->lost <= f->acked)
+        return -1;
+    for (int32_t i = comm->remote_size - 1; i >= 0; i--)
+        if (grank_of(comm, i) >= 0 && peer_gone(grank_of(comm, i)))
             return grank_of(comm, i);
     return -1;
 }

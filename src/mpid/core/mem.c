@@ -623,7 +623,7 @@ void MPID_Mem_wait(struct MPID_COMPLETION *c, int *error_code)
             ku_wait_reset(&w);
         else
             MPID_Wait_step(&w, NULL);
-    if (c->error == MPI_ERR_PROC_ABORTED)
+    if (c->error == MPID_Gone_class())
         *error_code = MPID_Err_gone(c->rank);
     else if (c->error != 0)
         *error_code =

@@ -22,6 +22,9 @@ struct comm_failures {
     int32_t looked; /* peers.ngone at that time */
     int32_t alive;  /* remote members before this one are lost, or are this process */
     bool some;      /* of the local group */
+    int32_t counted,
+        lost;      /* of those that a receive from any source may wait for: known up to the last count */
+    int32_t acked; /* so many of them the program has said that it knows of (MPID_Lost_acked) */
 };
 
 struct peers {

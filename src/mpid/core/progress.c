@@ -31,6 +31,8 @@ void MPID_Peer_gone(int32_t grank)
         return;
     MPID_core.gone_pending = true;
     MPID_Peer_failed();
+    if (MPID_core.config.lost != NULL)
+        MPID_core.config.lost();
     MPID_Debug("rank %d is gone", (int)grank);
     ku_event_tell(&MPID_events[EVENT_GONE], (const int64_t[]){ grank });
 }
@@ -43,6 +45,8 @@ void MPID_Peer_failed(void)
 bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code)
 {
     int32_t grank = source != MPI_ANY_SOURCE ? grank_of(comm, source) : MPID_Comm_lost_all(comm);
+    if (source == MPI_ANY_SOURCE && grank < 0 && MPID_Survives())
+        grank = MPID_Comm_lost_unknown(comm);
     if (MPID_core.doubts & DOUBT_LOST) {
         *error_code =
             ku_err_set(MPI_ERR_NO_MEM, NULL, "messages were lost because there was no memory to keep them");

@@ -16,7 +16,8 @@
  *   3. Contexts that carry messages for calls of another one have no refusals of their own, but those of that one
  *      (refused_with). They outlive the communicator for some time, as do contexts in which something is refused
  *      (context.c).
- *   4. Of several refusals of one call, each of another process, all are kept, and any of them is told. */
+ *   4. Of a revoked communicator each context but MPID_CONTEXT_FAIL's has a refusal for all tags.
+ *   5. Of several refusals of one call, each of another process, all are kept, and any of them is told. */
 #include "core.h"
 #include <stdlib.h>
 
@@ -31,6 +32,7 @@ struct refusal {
 };
 
 struct refusals {
+    struct refusal *revoked; /* whatever the tag; NULL: it is not */
     struct refusal *bucket[BUCKETS];
 };
 
@@ -59,6 +61,8 @@ static void forget(struct refusal **at)
 /* Those in its way that are past are forgotten. */
 static struct refusal *find(struct refusals *all, int32_t tag)
 {
+    if (all->revoked != NULL)
+        return all->revoked;
     struct refusal **at = &all->bucket[(uint32_t)tag % BUCKETS];
     while (*at != NULL && (*at)->tag != tag)
         if (is_past(*at, tag))
@@ -85,6 +89,8 @@ const struct MPID_Refusal *MPID_Refused_in(struct context *c, int32_t tag)
 bool MPID_Refused_by(struct context *c, int32_t tag, int32_t grank)
 {
     struct refusals *all = refusals_of(c);
+    if (all != NULL && all->revoked != NULL) /* nobody comes any more */
+        return true;
     const struct context *home = all != NULL ? MPID_Context_find(c->refused_with) : NULL;
     for (const struct refusal *r = all != NULL ? find(all, tag) : NULL; r != NULL; r = r->next)
         if (r->tag == tag && !r->is.remote && grank_of(home->comm, r->is.rank) == grank)
@@ -94,6 +100,8 @@ bool MPID_Refused_by(struct context *c, int32_t tag, int32_t grank)
 
 static const struct refusal *any_of(const struct refusals *all)
 {
+    if (all != NULL && all->revoked != NULL)
+        return all->revoked;
     for (int i = 0; all != NULL && i < BUCKETS; i++)
         if (all->bucket[i] != NULL)
             return all->bucket[i];
@@ -115,6 +123,8 @@ const struct MPID_Refusal *MPID_Refused(uint32_t context_id, int tag)
 
 int MPID_Err_refused(const struct MPID_Refusal *r)
 {
+    if (r->error == MPID_ERR_REVOKED)
+        return ku_err_set(r->error, NULL, "the communicator has been revoked");
     return ku_err_set(r->error, NULL, "rank %d takes no part: %s", (int)r->rank, r->words);
 }
 
@@ -123,6 +133,8 @@ void MPID_Refusals_free(struct context *c)
     for (int i = 0; c->refusals != NULL && i < BUCKETS; i++)
         while (c->refusals->bucket[i] != NULL)
             forget(&c->refusals->bucket[i]);
+    if (c->refusals != NULL && c->refusals->revoked != NULL)
+        forget(&c->refusals->revoked);
     free(c->refusals);
     c->refusals = NULL;
 }
@@ -134,7 +146,8 @@ static void tell(int32_t grank, uint32_t context_id, int32_t tag, const struct M
     struct pkt k;
     int err = 0;
     struct peer *p = peer_gone(grank) ? NULL : peer_get(grank, &err);
-    uint32_t flags = (r->inter ? PKT_REFUSED_INTER : 0u) | (r->remote ? PKT_REFUSED_REMOTE : 0u);
+    uint32_t flags = (r->inter ? PKT_REFUSED_INTER : 0u) | (r->remote ? PKT_REFUSED_REMOTE : 0u) |
+                     (r->revoked ? PKT_REFUSED_ALL : 0u);
     if (p == NULL || p->gone)
         return;
     pkt_refused_prepare(&k, context_id, tag, r->rank, r->error, flags, r->words,
@@ -159,6 +172,7 @@ void MPID_Refused_answer(const struct context *c, int32_t tag, int32_t peer, str
 /* ---- Here ---- */
 
 struct sweep {
+    bool all; /* whatever the tag */
     uint32_t context_id;
     int32_t tag;
     const struct MPID_Refusal *is;
@@ -168,7 +182,7 @@ struct sweep {
 static void fail_posted(struct MPIR_HANDLE *r, void *arg)
 {
     const struct sweep *s = arg;
-    if (r->tag != s->tag)
+    if (!s->all && r->tag != s->tag)
         return;
     MPID_Posted_remove(&s->c->posted, r);
     r->moved = 0;
@@ -196,7 +210,7 @@ static void sweep_context(struct context *c, void *arg)
     MPID_Posted_each(&c->posted, fail_posted, s);
     for (struct umsg *m = c->unexp.head, *next; m != NULL; m = next) {
         next = m->next;
-        if (m->tag == s->tag)
+        if (s->all || m->tag == s->tag)
             drop(s, m);
     }
 }
@@ -224,9 +238,15 @@ static void note(uint32_t context_id, int32_t tag, const struct MPID_Refusal *is
     MPID_Contexts_each(sweep_context, &s);
 }
 
+static void revoked_in(uint32_t context_id);
+
 void MPID_Refused_packet(const struct dev_head *h, const void *body, size_t len)
 {
     struct pkt_refused b = pkt_refused_of(body);
+    if (b.flags & PKT_REFUSED_ALL) {
+        revoked_in(h->context);
+        return;
+    }
     struct MPID_Refusal is = { .error = (int)b.error,
                                .rank = (int32_t)h->source,
                                .inter = (b.flags & PKT_REFUSED_INTER) != 0,
@@ -258,6 +278,73 @@ void MPID_Refused_with(struct MPIR_COMMUNICATOR *comm, uint32_t part, uint32_t o
     for (int i = 0; all != NULL && i < BUCKETS; i++)
         for (struct refusal *r = all->bucket[i], *next; r != NULL; r = next) {
             next = r->next;
-            sweep_context(c, &(struct sweep){ c->refused_with, r->tag, &r->is, c });
+            sweep_context(
+                c, &(struct sweep){ .context_id = c->refused_with, .tag = r->tag, .is = &r->is, .c = c });
         }
+    if (all != NULL && all->revoked != NULL)
+        sweep_context(c, &(struct sweep){
+                             .all = true, .context_id = c->refused_with, .is = &all->revoked->is, .c = c });
+}
+
+/* ---- Revoked communicators ---- */
+
+static bool is_revoked(const struct context *c)
+{
+    return c != NULL && c->refusals != NULL && c->refusals->revoked != NULL;
+}
+
+bool MPID_Revoked(const struct MPIR_COMMUNICATOR *comm)
+{
+    return (MPID_core.doubts & DOUBT_REFUSED) && is_revoked(MPID_Context_find(comm->context_id));
+}
+
+static void revoke_context(uint32_t id)
+{
+    struct context *c = MPID_Context_get(id);
+    if (is_revoked(c))
+        return;
+    if (c != NULL && c->refusals == NULL)
+        c->refusals = calloc(1, sizeof *c->refusals);
+    struct refusal *r = c != NULL && c->refusals != NULL ? calloc(1, sizeof *r) : NULL;
+    if (r == NULL)
+        MPID_Broken("no memory to note that a communicator has been revoked");
+    r->is.error = MPID_ERR_REVOKED;
+    c->refusals->revoked = r;
+    MPID_core.nrefusals++;
+    MPID_core.doubts |= DOUBT_REFUSED;
+    struct sweep s = { .all = true, .context_id = id, .is = &r->is };
+    MPID_Contexts_each(sweep_context, &s);
+}
+
+static void revoke_contexts(uint32_t id)
+{
+    for (uint32_t which = 0; which < MPID_CONTEXT_IDS; which++)
+        if (which != MPID_CONTEXT_FAIL)
+            revoke_context(id + which);
+}
+
+static void revoke_tell(const struct MPIR_COMMUNICATOR *to, uint32_t context_id)
+{
+    const struct MPID_Refusal is = { .error = MPID_ERR_REVOKED, .rank = to->rank, .revoked = true };
+    for (int32_t i = 0; i < to->remote_size; i++)
+        if (grank_of(to, i) != MPID_core.rank)
+            tell(grank_of(to, i), context_id, 0, &is);
+}
+
+void MPID_Revoke(struct MPIR_COMMUNICATOR *comm, const struct MPIR_COMMUNICATOR *local)
+{
+    revoke_contexts(comm->context_id);
+    revoke_tell(comm, comm->context_id);
+    if (local != NULL)
+        revoke_tell(local, comm->context_id);
+}
+
+static void revoked_in(uint32_t context_id)
+{
+    const struct context *c = MPID_Context_find(context_id);
+    if (is_revoked(c))
+        return;
+    revoke_contexts(context_id);
+    if (c != NULL && c->comm != NULL && MPID_core.config.revoked != NULL)
+        MPID_core.config.revoked(c->comm);
 }

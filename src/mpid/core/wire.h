@@ -138,8 +138,9 @@ struct pkt_refused {
     uint32_t flags; /* PKT_REFUSED_* */
 };
 enum {
-    PKT_REFUSED_INTER = 1, /* `source` is a rank of one of two groups: */
-    PKT_REFUSED_REMOTE = 2 /* not of the one in which the receiver of the packet is */
+    PKT_REFUSED_INTER = 1,  /* `source` is a rank of one of two groups: */
+    PKT_REFUSED_REMOTE = 2, /* not of the one in which the receiver of the packet is */
+    PKT_REFUSED_ALL = 4     /* the communicator is revoked, of which the context is the first */
 };
 
 /* Every body but that of a message is short enough for the device to tell its sender (DEV_SHORT_TELLS). */
@@ -544,7 +545,7 @@ static inline const char *pkt_check_refused(const void *body, size_t len)
     if (len < sizeof b || len > DEV_SHORT_TELLS)
         return "a REFUSED packet of wrong length";
     b = pkt_refused_of(body);
-    return b.error != 0 && b.flags <= (PKT_REFUSED_INTER | PKT_REFUSED_REMOTE)
+    return b.error != 0 && b.flags <= (PKT_REFUSED_INTER | PKT_REFUSED_REMOTE | PKT_REFUSED_ALL)
                ? NULL
                : "a REFUSED packet out of range";
 }

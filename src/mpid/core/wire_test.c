@@ -234,7 +234,7 @@ START_TEST(what_is_wrong_is_refused)
     refused(&p, PKT_SHORT_MAX + 1, "a REFUSED too long");
     pkt_refused_prepare(&p, 1, 2, 3, 0, 0, "", 0);
     refused(&p, 8, "a REFUSED without an error");
-    pkt_refused_prepare(&p, 1, 2, 3, 4, 4, "", 0);
+    pkt_refused_prepare(&p, 1, 2, 3, 4, 8, "", 0);
     refused(&p, 8, "a REFUSED with a flag that does not exist");
     pkt_note_prepare(&p, PKT_NOTE, 1, 2, 3, &(struct pkt_note){ .numbers = 1 });
     refused(&p, 47, "a NOTE too short");

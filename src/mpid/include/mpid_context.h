@@ -19,7 +19,8 @@ enum {
     MPID_CONTEXT_PART = 2,  /* partitioned messages */
     MPID_CONTEXT_COMM = 3,  /* making communicators */
     MPID_CONTEXT_WHOLE = 4, /* partitioned messages that come as one */
-    MPID_CONTEXT_IDS = 5    /* ids a comm takes */
+    MPID_CONTEXT_FAIL = 5,  /* what members say to each other of failures: not revoked */
+    MPID_CONTEXT_IDS = 6    /* ids a comm takes */
 };
 
 /* ---- Refusals (extension)
@@ -35,6 +36,7 @@ struct MPID_Refusal {
     int error; /* a class */
     int32_t rank;
     bool inter, remote; /* the rank is one of one of two groups; not of that of the process that reads this */
+    bool revoked;       /* it is of all tags (MPID_Revoke) */
     char words[MPID_REFUSAL_WORDS + 1]; /* the caller's */
 };
 /* Tell all that `to` sends to; `r` as they are to read it. */
@@ -46,6 +48,18 @@ const struct MPID_Refusal *MPID_Refused(uint32_t context_id, int tag);
 /* Messages of context id `part`, which is `comm`'s, are on behalf of calls in context id `of`: what is refused
  * there is refused here. */
 void MPID_Refused_with(struct MPIR_COMMUNICATOR *comm, uint32_t part, uint32_t of);
+
+/* ---- Revoked communicators (extension)
+ *
+ * From the call on, and at each other member once it has heard it: receives in all contexts of comm but
+ * MPID_CONTEXT_FAIL end with MPID_ERR_REVOKED, posted or not; messages are dropped, and senders of those that wait
+ * for their receiver get the error.  config->revoked is called in each process that hears it, which calls MPID_Revoke
+ * as well: so all who live hear it, whoever dies on the way.  `local`: of an intercommunicator, that of the group of
+ * this process; else NULL. */
+enum { MPID_ERR_REVOKED = 16303 };
+void MPID_Revoke(struct MPIR_COMMUNICATOR *comm, const struct MPIR_COMMUNICATOR *local);
+/* Has that been heard here? */
+bool MPID_Revoked(const struct MPIR_COMMUNICATOR *comm);
 
 /* Call fn for each message of the program that has come and that no receive has asked for; comm: NULL if it is not
  * known here; note: what its sender has said of it (mpid_listen.h), NULL: nothing. */

@@ -22,7 +22,9 @@ struct MPID_Config {
     /* Of a request that stands for several messages: its name, and `add` is called for each that it cannot go on
      * without; NULL: it cannot tell. */
     const char *(*parts)(MPID_Request request, void (*add)(MPID_Request message, void *arg), void *arg);
-    int (*others_end)(void);                    /* KU_OTHERS_* (util/segment.h), or 0 */
+    void (*revoked)(struct MPIR_COMMUNICATOR *comm); /* MPID_Revoke has been heard of another process */
+    void (*lost)(void);                              /* a process is lost; may not call the ADI */
+    int (*others_end)(void);                         /* KU_OTHERS_* (util/segment.h), or 0 */
     const struct MPID_Listen_host *listen_host; /* what listeners may ask about calls; NULL: there are none */
 };
 
@@ -43,6 +45,20 @@ void MPID_Abort(struct MPIR_COMMUNICATOR *comm, int error_code, char *facility, 
 /* A peer has let this process know that it failed, perhaps because of a process that is gone, which this one has
  * not found yet: should this one end, the launcher waits for a cause before it calls that the failure of the job. */
 void MPID_Peer_failed(void);
+/* The class of errors of a process that is lost: MPI_ERR_PROC_ABORTED; in a job that goes on without ranks that fail
+ * (KEEL_SURVIVE) MPID_ERR_PROC_FAILED. */
+enum { MPID_ERR_PROC_FAILED = 16301, MPID_ERR_PROC_FAILED_PENDING = 16302 };
+int MPID_Gone_class(void);
+static inline bool MPID_Survives(void)
+{
+    return MPID_Gone_class() == MPID_ERR_PROC_FAILED;
+}
+/* Ranks of members that messages of comm may come from and that are known to be lost, in order: at most `most`;
+ * returns how many. */
+int32_t MPID_Lost_of(const struct MPIR_COMMUNICATOR *comm, int32_t *ranks, int32_t most);
+/* The program knows of n of them: receives from any source wait for the others, until there are more.  (In a job
+ * that does not go on without ranks such a receive fails when all are lost.) */
+void MPID_Lost_acked(struct MPIR_COMMUNICATOR *comm, int32_t n);
 void MPID_Node_name(char *name, int len);
 void MPID_Version_name(char *name); /* at least 64 bytes */
 void MPID_Wtime(double *time);      /* seconds since some fixed time in the past */

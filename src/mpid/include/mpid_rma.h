@@ -19,7 +19,7 @@ struct MPID_JOINT; /* mpid_others.h */
  * that were begun before are done in its memory.  (An atomic that is complete is.) What the process refuses that
  * executes packets (the memory is not registered any more, or the key was made up) fails with MPI_ERR_RMA_RANGE:
  * get and atomic themselves, put by the next flush. Operations with a process that is lost fail with
- * MPI_ERR_PROC_ABORTED. */
+ * MPID_Gone_class(). */
 typedef struct MPID_MEMORY *MPID_Memory; /* of this process */
 typedef struct MPID_REMOTE *MPID_Remote; /* of a process, by its key */
 enum { MPID_KEY_MAX = 2400 };

@@ -120,10 +120,18 @@ static bool has_refused(const struct team *t, const struct stream_wait *w)
     return c != NULL && MPID_Refused_by(c, w->tag, grank_of(t->comm, w->who));
 }
 
+/* Who has heard that goes on with nothing, and so do all others. */
+static bool is_revoked(const struct team *t)
+{
+    struct context *c = context_of(t->comm, t->comm->context_id + MPID_CONTEXT_COLL);
+    const struct MPID_Refusal *r = c != NULL ? MPID_Refused_in(c, 0) : NULL;
+    return r != NULL && r->error == MPID_ERR_REVOKED;
+}
+
 /* Does what is waited for not come any more? */
 static bool hopeless(const struct team *t, const struct stream_wait *w)
 {
-    if (w->begins && unlikely(MPID_core.doubts & DOUBT_REFUSED) && has_refused(t, w))
+    if (unlikely(MPID_core.doubts & DOUBT_REFUSED) && (w->begins ? has_refused(t, w) : is_revoked(t)))
         return true;
     return w->end != 0 ? MPID_Steps_lost(t->comm) >= 0 : gone(t, w->who);
 }

@@ -141,6 +141,8 @@ void do_initial_errhandler(struct parse *p, char **v);
 void do_x(struct parse *p, char **v);
 void do_unset(struct parse *p, char **v);
 void do_coll_tuning(struct parse *p, char **v);
+void do_with_ft(struct parse *p, char **v), do_recovery(struct parse *p, char **v);
+void do_no_cleanup(struct parse *p, char **v);
 void do_trace(struct parse *p, char **v);
 void do_trace_ranks(struct parse *p, char **v);
 void do_listen(struct parse *p, char **v);

@@ -284,6 +284,34 @@ char *options_absolute(const char *name)
     return path;
 }
 
+void do_recovery(struct parse *p, char **v)
+{
+    (void)v;
+    p->launch->survives = true;
+    edit_env(&p->all, "KEEL_SURVIVE=1");
+}
+
+void do_no_cleanup(struct parse *p, char **v)
+{
+    do_recovery(p, v);
+    p->launch->counts_failed = true;
+}
+
+void do_with_ft(struct parse *p, char **v)
+{
+    static const char *const yes[] = { "ulfm", "mpi", "true", "yes", "1" }, *const no[] = { "none", "false",
+                                                                                            "no", "0" };
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+        if (strcasecmp(v[0], yes[i]) == 0) {
+            do_recovery(p, v);
+            return;
+        }
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+        if (strcasecmp(v[0], no[i]) == 0)
+            return;
+    refuse(p, "%s %s: expected ulfm, mpi, true, none or false", p->name, v[0]);
+}
+
 /* The ranks append to it, so what is there from before goes now. */
 void do_trace(struct parse *p, char **v)
 {

@@ -73,6 +73,7 @@ static struct node {
     int code;       /* -1: nothing has failed */
     int code_after; /* of what may be a consequence only; -1: none */
     int user_signal;
+    int lost;          /* ranks without which the job has gone on */
     bool perhaps_user; /* a rank died of what a terminal sends to all: the front's word may be on its way */
     bool all_zero;
     bool stopping;  /* the front waits to be told that all ranks stand still */
@@ -362,7 +363,14 @@ static void judge(int rank, pid_t pid, int status, const char *why)
     } else if (status == 0) {
         facts.kind = FAILED_NOT_FINALIZED;
     }
+    facts.goes_on = crew.launch->survives && running && ++node.lost < crew.launch->size;
     report_failure(rank, &facts, pid, is_after(rank));
+    if (facts.goes_on) {
+        if (crew.launch->counts_failed)
+            set_code_of(rank, status == 0 ? EXIT_NOT_FINALIZED : status_code(status));
+        publish_death(rank);
+        return;
+    }
     set_code_of(rank, status == 0 ? EXIT_NOT_FINALIZED : status_code(status));
     if (state != KU_RANK_FINALIZED) {
         publish_death(rank);

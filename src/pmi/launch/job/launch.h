@@ -61,6 +61,8 @@ struct launch {
     struct app *apps;
     int napps, size;
     bool merge_stderr, verbose, print_codes;
+    bool survives;          /* -with-ft: it goes on without ranks that fail; */
+    bool counts_failed;     /* its exit code is theirs all the same */
     const char *prefix;     /* of each line of output, a pattern (output_file.h); NULL: none */
     const char *pattern[2]; /* the names of the files that stdout, stderr go to; NULL: to none */
     bool no_copy;           /* what goes to files goes nowhere else */

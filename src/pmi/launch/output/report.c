@@ -291,12 +291,13 @@ static void show(const struct entry *e)
     char *ranks = rank_list(e), *line;
     if (!e->text) {
         char *what = failure_text(e);
+        const char *on = e->facts.goes_on ? "; the job goes on" : "";
         if (e->n > 1)
-            line = xformat("mpiexec: %s (%s on %s; first rank %d, pid %d) %s\n", ranks, e->program,
-                           hosts_of(e), e->first, e->pid, what);
+            line = xformat("mpiexec: %s (%s on %s; first rank %d, pid %d) %s%s\n", ranks, e->program,
+                           hosts_of(e), e->first, e->pid, what, on);
         else
-            line =
-                xformat("mpiexec: %s (%s on %s, pid %d) %s\n", ranks, e->program, hosts_of(e), e->pid, what);
+            line = xformat("mpiexec: %s (%s on %s, pid %d) %s%s\n", ranks, e->program, hosts_of(e), e->pid,
+                           what, on);
         free(what);
     } else {
         line = xformat("%s: %s\n", ranks, e->text);

@@ -31,6 +31,7 @@ struct failure_facts {
     enum failure_kind kind;
     int value;
     bool core, mpi;  /* mpi: between init and finalize */
+    bool goes_on;    /* the job does, without it */
     const char *why; /* what mpiexec knows besides (crew_why); NULL: nothing */
     const char *program;
 };
