@@ -43,7 +43,7 @@ def prototypes(header):
     found = {}
     with open(header, encoding="utf-8") as f:
         text = f.read()
-    for result, name, params in re.findall(r"^([\w ]+?[ *]+)(MPI_\w+)\(([^;]*)\);", text, re.M):
+    for result, name, params in re.findall(r"^([\w ]+?[ *]+)(MPIX?_\w+)\(([^;]*?)\)(?: KEEL_\w+\([^;]*?\))*;", text, re.M):
         found[name] = (result.strip(), [] if params == "void" else [p.strip() for p in params.split(",")])
     return found
 

@@ -26,7 +26,7 @@ class Param:
 class Proc:
     def __init__(self, name, flags, chapter):
         self.name, self.flags, self.chapter = name, flags, chapter
-        self.short = name[4:]
+        self.short = name.split("_", 1)[1] # without MPI_, or MPIX_
         self.params, self.summary, self.section = [], "", ""
 
     def __repr__(self):
@@ -88,7 +88,7 @@ def read_api(path):
             name, text = line[9:].split(" = ")
             outside = text.endswith(" outside")
             api.callbacks.append((name, text[:-8] if outside else text, outside))
-        elif line.startswith("MPI_"):
+        elif line.startswith(("MPI_", "MPIX_")):
             name, _, flags = line.partition(" ")
             proc = Proc(name, words(flags, where), chapter)
             api.procs.append(proc)

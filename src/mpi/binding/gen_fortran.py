@@ -34,6 +34,10 @@ FUNCTIONS = {"MPI_Wtime": "REAL(KIND=8)", "MPI_Wtick": "REAL(KIND=8)", "MPI_Aint
 C_ONLY = re.compile(r"MPI_(T_.*|\w+_(c2f|f2c|toint|fromint)|Status_(c2f|f2c|c2f08|f082c)|Keel_.*)$")
 
 
+def family(proc):
+    return "MPIX_" if proc.has("extension") else "MPI_"
+
+
 def old(proc):
     """Of the first binding: integers where later ones have addresses."""
     return proc.flags.get("removed") or proc.flags.get("deprecated") == "2.0"
@@ -392,7 +396,7 @@ class Body:
         return self.proc.short + ("_c" if self.large else "")
 
     def text(self):
-        call = "%s%s(%s)" % (self.prefix + ("MPIX_" if self.proc.has("extension") else "MPI_"), self.proc.short + "_c" * large_in_c(self.proc, self.large), ", ".join(self.pass_))
+        call = "%s%s(%s)" % (self.prefix + family(self.proc), self.proc.short + "_c" * large_in_c(self.proc, self.large), ", ".join(self.pass_))
         if not self.has_ierror():
             result = "void" if self.proc.short == "Pcontrol" else self.proc.returns
             code = "    %s%s;" % ("" if result == "void" else "return ", call)
@@ -479,7 +483,7 @@ def descriptor_body(body, native=False):
 
 def symbols(body, prefix, descriptors=True):
     """The names of a procedure in Fortran and what they stand for.  descriptors: of mpi_f08's choice buffers; else they are addresses."""
-    low, choice = (prefix + "MPI_" + body.name()).lower(), descriptors and any(a.choice for a in body.args)
+    low, choice = (prefix + family(body.proc) + body.name()).lower(), descriptors and any(a.choice for a in body.args)
     rows = [] if body.large and choice else [(low, "f_")]
     if choice:
         rows.append((low + "_f08ts", "d_"))
@@ -726,7 +730,7 @@ def mpich_names(body, prefix):
 def openmpi_names(body, prefix):
     """Those of Open MPI's modules.  Up to 5 mpi_f08 has addresses (MPI_X_f08), in 6 gfortran's descriptors (MPI_X_f08ts)."""
     rows, short = symbols(body, prefix, False), body.proc.short
-    low = (prefix + "MPI_" + body.name()).lower()
+    low = (prefix + family(body.proc) + body.name()).lower()
     if any(a.choice for a in body.args):
         rows.append((low + "_f08ts", "d_"))
     if short in ("Comm_attach_buffer", "Session_attach_buffer") and not body.large:

@@ -281,7 +281,7 @@ def extensions(api, here):
     rows = ["#define %s %d" % row for row in (("MPIX_ERR_PROC_FAILED", 16301), ("MPIX_ERR_PROC_FAILED_PENDING", 16302),
                                               ("MPIX_ERR_REVOKED", 16303))]
     text = prototypes([p for p in api.procs if p.has("extension")], here)
-    return "/* User-Level Failure Mitigation (doc/failures.md). */\n" + "\n".join(rows) + "\n\n" + text.replace("MPI_Comm_", "MPIX_Comm_")
+    return "/* User-Level Failure Mitigation (doc/failures.md). */\n" + "\n".join(rows) + "\n\n" + text
 
 
 def field_decl(name, ctype):

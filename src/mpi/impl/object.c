@@ -108,7 +108,8 @@ uint64_t MPIR_Object_handle_of_int(enum MPIR_KIND kind, int32_t value, uint64_t 
     const struct keel_object *o = MPIR_Object_fromint(kind, value);
     if (o)
         return MPIR_Object_handle(o);
-    bool named = value >= MPIR_PREDEFINED_MAX && (uint32_t)value >> MPIR_INDEX_BITS == (uint32_t)kind;
+    bool named = kind == MPIR_KIND_REQUEST && value >= MPIR_PREDEFINED_MAX &&
+                 (uint32_t)value >> MPIR_INDEX_BITS == (uint32_t)kind;
     o = named ? MPIR_Object_at(kind, (uint32_t)value & MPIR_INDEX_MASK) : NULL;
     return o ? MPIR_HANDLE_MARK << 48 | (uint64_t)(uint16_t)(o->gen - 1) << 32 | (uint32_t)value : null;
 }

@@ -61,10 +61,11 @@ static struct {
     int levels[LEVELS]; /* users by their level of thread support: LEVEL_ROW */
     bool had_threads;   /* some of MPI_THREAD_MULTIPLE, since there are users */
     int helped;         /* what needs the helper */
-    bool guarded;       /* threads that the levels do not allow do no harm (KEEL_THREAD_GUARD) */
-    bool met;           /* such threads may be there, since there are users */
-    bool noted;         /* it has been told that they call */
-    bool same;          /* all users since there are some have begun in one thread, `first` */
+    bool
+        guarded; /* threads that the levels do not allow do no harm (KEEL_THREAD_GUARD); read without the lock */
+    bool met;    /* such threads may be there, since there are users */
+    bool noted; /* it has been told that they call */
+    bool same;  /* all users since there are some have begun in one thread, `first` */
     pthread_t first;
     bool at_exit;
 } library KU_GUARDED_BY(lock);
@@ -370,9 +371,7 @@ KU_NEEDS(lock) static int enter(int *argc, char ***argv, int *level)
     if (*level == MPIR_LEVEL_ANY)
         *level =
             library.levels[LEVEL_ROW(MPI_THREAD_MULTIPLE)] > 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
-    bool guarded = ku_knob_int("THREAD_GUARD") != 0;
-    if (library.guarded != guarded) /* threads of other users may read it */
-        library.guarded = guarded;
+    __atomic_store_n(&library.guarded, ku_knob_int("THREAD_GUARD") != 0, __ATOMIC_RELAXED);
     library.met |= library.guarded && !ONE_THREAD;
     library.same = library.users == 0 || (library.same && pthread_equal(library.first, pthread_self()));
     if (library.users == 0)
@@ -452,7 +451,7 @@ void MPIR_Library_help(bool on)
 /* (Who calls beside the end of the last user is not to be helped.) */
 KU_UNCHECKED bool MPIR_Library_is_guarded(void)
 {
-    return MPIR_ENV(up) && library.guarded;
+    return MPIR_ENV(up) && __atomic_load_n(&library.guarded, __ATOMIC_RELAXED);
 }
 
 bool MPIR_Library_meets_threads(void)

@@ -53,7 +53,7 @@ static uint64_t started(const struct MPIR_Profiled_proc *p, const struct MPID_Ca
             MPIR_Profiled_kept(MPIR_Call_host.handle(call, p->request, i));
         if (!r)
             continue;
-        MPIR_Profiled_sent(MPIR_Profiled_in.site, r->peer, r->stream, 1, r->bytes);
+        MPIR_Profiled_sent(MPIR_Profiled_in()->site, r->peer, r->stream, 1, r->bytes);
         bytes += r->bytes;
     }
     return bytes;
@@ -73,7 +73,7 @@ static void sent(const struct MPIR_Profiled_proc *p, const struct MPID_Call *cal
         r.handle = MPIR_Call_host.handle(call, p->request, 0);
         MPIR_Profiled_keep(&r);
     } else if (r.peer >= 0) {
-        MPIR_Profiled_sent(MPIR_Profiled_in.site, r.peer, r.stream, 1, bytes);
+        MPIR_Profiled_sent(MPIR_Profiled_in()->site, r.peer, r.stream, 1, bytes);
     }
 }
 
@@ -81,7 +81,7 @@ static void sent(const struct MPIR_Profiled_proc *p, const struct MPID_Call *cal
 
 static void profile_entered(void *self, const struct MPID_Call *call)
 {
-    struct MPIR_Profiled_inside *in = &MPIR_Profiled_in;
+    struct MPIR_Profiled_inside *in = MPIR_Profiled_in();
     struct ku_profiled *t = MPIR_Profiled;
     (void)self;
     if (call->depth > 0)
@@ -111,8 +111,8 @@ static void profile_add(struct ku_profiled_sum *s, uint64_t ns, uint64_t bytes)
 {
     s->calls++;
     s->ns += ns;
-    s->waited += MPIR_Profiled_in.waited;
-    s->late += MPIR_Profiled_in.late;
+    s->waited += MPIR_Profiled_in()->waited;
+    s->late += MPIR_Profiled_in()->late;
     s->bytes += bytes;
 }
 
@@ -123,8 +123,8 @@ static uint64_t profile_data(const struct MPIR_Profiled_proc *p, const struct MP
     uint64_t bytes = p->starts ? started(p, call) : bytes_of(p, call);
     if (p->sends && comm)
         sent(p, call, comm, bytes);
-    if (p->collective && p->request >= 0 && MPIR_Profiled_in.which)
-        MPIR_Profiled_keep_slot(MPIR_Call_host.handle(call, p->request, 0), MPIR_Profiled_in.which);
+    if (p->collective && p->request >= 0 && MPIR_Profiled_in()->which)
+        MPIR_Profiled_keep_slot(MPIR_Call_host.handle(call, p->request, 0), MPIR_Profiled_in()->which);
     return p->init ? 0 : bytes;
 }
 
@@ -137,7 +137,7 @@ static uint64_t peak_memory(void)
 
 static void profile_left(void *self, const struct MPID_Call *call, int error)
 {
-    struct MPIR_Profiled_inside *in = &MPIR_Profiled_in;
+    struct MPIR_Profiled_inside *in = MPIR_Profiled_in();
     struct ku_profiled *t = MPIR_Profiled;
     uint64_t now = in->receives && in->ended ? in->ended : ku_clock_ns(), ns = now - in->entered, bytes = 0;
     (void)self;
@@ -199,7 +199,7 @@ void MPIR_Profile_final(void)
     MPIR_Profiled->peak = peak_memory();
     MPIR_Profiled->entered = 0;
     MPIR_Profiled->ended = ku_clock_ns();
-    MPIR_Profiled_in.id = 0;
+    MPIR_Profiled_in()->id = 0;
 }
 
 void MPIR_Profile_end(void)

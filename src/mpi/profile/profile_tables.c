@@ -120,7 +120,7 @@ uint64_t MPIR_Profiled_arrive(const MPIR_Comm *comm, uint64_t now)
     atomic_store(&s->which, which);
     while (came < mine)
         if (atomic_compare_exchange_weak(&s->came, &came, mine)) {
-            atomic_store(&s->site, MPIR_Profiled_in.site);
+            atomic_store(&s->site, MPIR_Profiled_in()->site);
             break;
         }
     return which;
@@ -129,7 +129,7 @@ uint64_t MPIR_Profiled_arrive(const MPIR_Comm *comm, uint64_t now)
 /* Others may not have come yet: those were not waited for. */
 void MPIR_Profiled_over(uint64_t which, uint64_t from, uint64_t now)
 {
-    struct MPIR_Profiled_inside *in = &MPIR_Profiled_in;
+    struct MPIR_Profiled_inside *in = MPIR_Profiled_in();
     struct ku_profiled_slot *s = &board[(which >> 1) % KU_PROFILED_SLOTS];
     uint64_t came = atomic_load(&s->came), when = came >> KU_CAME_RANK_BITS << KU_CAME_STEP_BITS;
     uint32_t site = atomic_load(&s->site);

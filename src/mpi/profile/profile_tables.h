@@ -69,8 +69,12 @@ struct MPIR_Profiled_inside {
     uint32_t stream;
     uint64_t which; /* the collective that is waited for: its slot; 0: none */
 };
-extern _Thread_local struct MPIR_Profiled_inside MPIR_Profiled_in
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern _Thread_local void *MPIR_Profiled_own __attribute__((tls_model("initial-exec"), visibility("hidden")));
+struct MPIR_Profiled_inside *MPIR_Profiled_in_first(void);
+static inline struct MPIR_Profiled_inside *MPIR_Profiled_in(void)
+{
+    return MPIR_Profiled_own != NULL ? MPIR_Profiled_own : MPIR_Profiled_in_first();
+}
 
 /* This process has come to a collective of the communicator: its slot's number. */
 uint64_t MPIR_Profiled_arrive(const MPIR_Comm *comm, uint64_t now);

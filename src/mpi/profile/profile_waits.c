@@ -12,8 +12,15 @@
 #include "object.h"
 #include "profile_tables.h"
 #include "util/clock.h"
+#include "util/own.h"
 
-_Thread_local struct MPIR_Profiled_inside MPIR_Profiled_in;
+_Thread_local void *MPIR_Profiled_own __attribute__((tls_model("initial-exec")));
+
+struct MPIR_Profiled_inside *MPIR_Profiled_in_first(void)
+{
+    static struct MPIR_Profiled_inside spare; /* of threads for which there is no memory */
+    return ku_own(&MPIR_Profiled_own, sizeof spare, &spare);
+}
 
 static bool is_of_program(const struct MPIR_HANDLE *r)
 {
@@ -66,7 +73,7 @@ static const struct MPIR_HANDLE *waits_pick(const struct MPIR_Profiled_inside *i
 
 void MPIR_Profiled_wait_begun(void *self, const struct MPID_Waits *what)
 {
-    struct MPIR_Profiled_inside *in = &MPIR_Profiled_in;
+    struct MPIR_Profiled_inside *in = MPIR_Profiled_in();
     const struct MPIR_HANDLE *r = (const struct MPIR_HANDLE *)(uintptr_t)what->transfer;
     (void)self;
     bool first = in->receives && in->ended == 0 && r && !MPID_Receive_begun(r);
@@ -86,7 +93,7 @@ void MPIR_Profiled_wait_begun(void *self, const struct MPID_Waits *what)
 
 void MPIR_Profiled_wait_ended(void *self)
 {
-    struct MPIR_Profiled_inside *in = &MPIR_Profiled_in;
+    struct MPIR_Profiled_inside *in = MPIR_Profiled_in();
     uint64_t now = ku_clock_ns(), late = (in->split ? in->split : now) - in->since;
     (void)self;
     in->waited += now - in->since;
@@ -115,7 +122,7 @@ int MPIR_Profiled_hears(void *self, const char *event)
 /* Is it what is waited for? */
 void MPIR_Profiled_happened(void *self, const struct MPID_Happening *h)
 {
-    struct MPIR_Profiled_inside *in = &MPIR_Profiled_in;
+    struct MPIR_Profiled_inside *in = MPIR_Profiled_in();
     (void)self, (void)h;
     if (in->message && !in->sends && !in->split && MPID_Receive_begun(in->message))
         in->split = ku_clock_ns();
