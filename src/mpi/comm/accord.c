@@ -11,11 +11,12 @@
  *   1. A result is committed only when all members that live have accepted it, so whoever leads later proposes
  *      nothing else: all who ever get a result get the same, also those that die with it.
  *   2. Who has the result and finds its leader lost says it to the next one, or, being that, commits it.  So it is
- *      kept after the call (kept), until a later agreement of the communicator shows that all have it.
+ *      kept after the call, until a later agreement of the communicator shows that all have it.
  *   3. A message to or from a process that is lost ends with an error, and no process that lives is ever taken for
  *      lost.
  * Each member sends one UP to each leader at least, and two if the leader proposes; nothing waits for more. */
 #include "accord.h"
+#include "agree.h"
 #include "drive.h"
 #include "mpi_err.h"
 #include "p2p.h"
@@ -57,10 +58,10 @@ struct accord {
     struct accord_letter *to;   /* [n] */
     uint64_t *said;             /* as leader: what goes to all */
     uint64_t *memory;
-    struct accord *next; /* of those that are kept, the latest first */
+    struct accord *next; /* of those that are over, the latest first */
 };
 
-static struct accord *kept;
+static struct accord *ended; /* those that are kept, and those that are about to go */
 
 int MPIR_Accord_tag(MPIR_Comm *comm)
 {
@@ -68,12 +69,6 @@ int MPIR_Accord_tag(MPIR_Comm *comm)
 }
 
 /* ---- Messages ---- */
-
-static void accord_begin_letter(struct accord_letter *l)
-{
-    l->used = true;
-    l->request = (MPIR_Request){ .obj = { .index = KEEL_NO_INDEX, .gen = 1, .refs = 1 } };
-}
 
 /* One that cannot begin counts as one that has failed. */
 static void accord_failed(struct accord_letter *l, int err)
@@ -84,23 +79,17 @@ static void accord_failed(struct accord_letter *l, int err)
 
 static void accord_hear(struct accord *a, struct accord_letter *l, int32_t from, int way)
 {
-    accord_begin_letter(l);
+    l->used = true;
     int err = MPIR_P2p_irecv(l->text, a->all, MPIR_Datatype_predefined(KEEL_MPI_UINT64_T), from, a->tag | way,
-                             a->comm, MPID_CONTEXT_FAIL, &l->request);
+                             a->comm, MPID_CONTEXT_FAIL, agree_fresh(&l->request));
     if (err)
         accord_failed(l, err);
 }
 
-/* Who is not told waits for ever, so where memory is lacking it is tried again. */
 static void accord_say(struct accord *a, struct accord_letter *l, const uint64_t *text, int32_t to, int way)
 {
-    enum { TRIES = 1000 };
-    int err = MPI_ERR_NO_MEM;
-    for (int i = 0; i < TRIES && err == MPI_ERR_NO_MEM; i++) {
-        accord_begin_letter(l);
-        err = MPIR_P2p_isend(text, a->all, MPIR_Datatype_predefined(KEEL_MPI_UINT64_T), to, a->tag | way,
-                             a->comm, MPID_CONTEXT_FAIL, &l->request);
-    }
+    l->used = true;
+    int err = MPIR_Agree_tell(a->comm, MPID_CONTEXT_FAIL, to, a->tag | way, text, a->all, &l->request);
     if (err)
         accord_failed(l, err);
 }
@@ -318,6 +307,10 @@ static enum MPIR_DRIVE accord_serve(struct MPIR_Driven *d)
     a->driving = false;
     if (a->is_kept)
         return MPIR_DRIVE_SLEEPS;
+    struct accord **at = &ended;
+    while (*at != a)
+        at = &(*at)->next;
+    *at = a->next;
     accord_free(a);
     return MPIR_DRIVE_DONE;
 }
@@ -330,70 +323,61 @@ static void accord_wake(struct accord *a)
     MPIR_Drive(&a->driven);
 }
 
-static void accord_drop(struct accord **at)
+/* It goes when what it has said has left. */
+static void accord_drop(struct accord *a)
 {
-    struct accord *a = *at;
-    *at = a->next;
     a->is_kept = false;
-    accord_wake(a); /* it goes when what it has said has left */
-}
-
-/* Of this communicator, from an earlier call: who has taken part in a later one that is over has its result. */
-static void accord_drop_before(const struct accord *than)
-{
-    for (struct accord **at = &kept; *at;)
-        if (*at != than && (*at)->comm == than->comm)
-            accord_drop(at);
-        else
-            at = &(*at)->next;
+    accord_wake(a);
 }
 
 void MPIR_Accord_done(struct accord *a)
 {
     int n = 0;
     a->is_kept = true;
-    a->next = kept;
-    kept = a;
-    accord_drop_before(a);
-    for (struct accord **at = &kept; *at;)
-        if (n++ >= ACCORD_KEPT)
-            accord_drop(at);
-        else
-            at = &(*at)->next;
+    a->next = ended;
+    ended = a;
+    for (struct accord *o = a->next; o;
+         o = o->next) /* who has been in this one has the result of earlier ones */
+        if (o->is_kept && (o->comm == a->comm || ++n >= ACCORD_KEPT))
+            accord_drop(o);
     accord_wake(a);
 }
 
 void MPIR_Accord_lose(void)
 {
-    for (struct accord *a = kept; a; a = a->next)
+    for (struct accord *a = ended; a; a = a->next)
         accord_wake(a);
 }
 
-/* What waits for its messages still is driven, and MPIR_Drive_stop is about to forget it. */
+/* What still waits for its messages is the device's. */
 void MPIR_Accord_end(void)
 {
-    while (kept)
-        accord_drop(&kept);
+    for (struct accord *a = ended, *next; a; a = next) {
+        next = a->next;
+        if (accord_quiet(a))
+            accord_free(a);
+    }
+    ended = NULL;
 }
 
 /* ---- The beginning ---- */
 
+void MPIR_Accord_no_memory(void)
+{
+    MPID_Abort(NULL, MPI_ERR_NO_MEM, NULL, "no memory for an agreement that others wait for");
+}
+
 struct accord *MPIR_Accord_begin(MPIR_Comm *comm, int tag, const uint64_t *mine, int words)
 {
     struct accord *a = calloc(1, sizeof *a);
-    if (!a)
-        return NULL;
     size_t n = (size_t)comm->adi.size, all = (size_t)(ACCORD_HEAD + words + MPIR_Accord_bits(comm));
-    a->of = calloc(n, sizeof *a->of);
-    a->to = calloc(n, sizeof *a->to);
-    a->memory = calloc((n + 3) * all, sizeof *a->memory);
-    if (!a->of || !a->to || !a->memory) {
-        free(a->of);
-        free(a->to);
-        free(a->memory);
-        free(a);
-        return NULL;
+    if (a) {
+        a->of = calloc(n, sizeof *a->of);
+        a->to = calloc(n, sizeof *a->to);
+        a->memory = calloc((n + 3) * all, sizeof *a->memory);
     }
+    if (!a || !a->of || !a->to || !a->memory)
+        MPIR_Accord_no_memory();
     MPIR_Object_ref(comm);
     a->driven.advance = accord_serve;
     a->comm = comm;

@@ -6,16 +6,16 @@
 #include <stdbool.h>
 #include "comm.h"
 
-/* The bitwise or of some words over all members that live, and who does not, for MPI_COMM_WORLD's group of some
- * communicator.  Words 0 .. words - 1 are the caller's; behind them follow the bits of members that are known to be
- * lost, of the sum. */
+/* The bitwise or of some words over the members of an intracommunicator that live, and a bit of each that does not. */
 struct accord;
 
 /* A number of this communicator's next agreement: each member counts the same. */
 int MPIR_Accord_tag(MPIR_Comm *comm);
-/* Begin one, with the tag; `mine` is copied.  Collective over the members of comm that live.  NULL: no memory (nothing
- * has been said to others, who will wait: the caller ends the job). */
+/* Begin one, with the tag; `mine` is copied.  Collective over the members of comm that live.  Without
+ * memory the job ends, as the others would wait. */
 struct accord *MPIR_Accord_begin(MPIR_Comm *comm, int tag, const uint64_t *mine, int words);
+/* That end. */
+void MPIR_Accord_no_memory(void) __attribute__((noreturn));
 /* Go on as far as possible; never blocks.  True: it is over, with the same words in all members, now or ever. */
 bool MPIR_Accord_step(struct accord *a);
 /* Of one that is over: [words] and [MPIR_Accord_bits words] of the members that it has found to be lost. */

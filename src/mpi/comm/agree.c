@@ -59,28 +59,27 @@ static void agree_note(struct agree *a, int err)
         a->value[AGREE_ERROR] = agree_error(&a->party, err);
 }
 
-static MPIR_Request *fresh(MPIR_Request *r)
-{
-    r->obj = (struct keel_object){ .index = KEEL_NO_INDEX, .gen = 1, .refs = 1 };
-    return r;
-}
-
 /* Begin a message; a request that could not begin counts as complete. */
 static void agree_hear(struct agree *a, struct place from, struct agree_peer *p)
 {
     agree_note(a, MPIR_P2p_irecv(p->value, a->words, MPIR_Datatype_predefined(KEEL_MPI_UINT64_T), from.rank,
-                                 from.tag, from.comm, from.which, fresh(&p->request)));
+                                 from.tag, from.comm, from.which, agree_fresh(&p->request)));
 }
 
-/* Who is not told waits for ever, so where memory is lacking it is tried again. */
-static int agree_tell(struct agree *a, struct place to, const uint64_t *value, MPIR_Request *r)
+int MPIR_Agree_tell(MPIR_Comm *comm, int which, int rank, int tag, const uint64_t *value, int words,
+                    MPIR_Request *r)
 {
     enum { TRIES = 10 };
     int err = MPI_ERR_NO_MEM;
     for (int i = 0; i < TRIES && err == MPI_ERR_NO_MEM; i++)
-        err = MPIR_P2p_isend(value, a->words, MPIR_Datatype_predefined(KEEL_MPI_UINT64_T), to.rank, to.tag,
-                             to.comm, to.which, fresh(r));
+        err = MPIR_P2p_isend(value, words, MPIR_Datatype_predefined(KEEL_MPI_UINT64_T), rank, tag, comm,
+                             which, agree_fresh(r));
     return err;
+}
+
+static int agree_tell(struct agree *a, struct place to, const uint64_t *value, MPIR_Request *r)
+{
+    return MPIR_Agree_tell(to.comm, to.which, to.rank, to.tag, value, a->words, r);
 }
 
 static bool is_over(struct agree *a, MPIR_Request *r)

@@ -57,6 +57,17 @@ struct agree {
     struct agree_peer parent, child[AGREE_RADIX];
 };
 
+/* A request that lies in a struct, before it begins. */
+static inline MPIR_Request *agree_fresh(MPIR_Request *r)
+{
+    r->obj = (struct keel_object){ .index = KEEL_NO_INDEX, .gen = 1, .refs = 1 };
+    return r;
+}
+/* Begin to send words to a rank of comm, in its context `which`.  Who is not told waits for ever, so where memory is
+ * lacking it is tried again.  Returns an error class. */
+int MPIR_Agree_tell(MPIR_Comm *comm, int which, int rank, int tag, const uint64_t *value, int words,
+                    MPIR_Request *r);
+
 /* Start with a->value[0 .. words - 1], which the caller has set. */
 void MPIR_Agree_begin(struct agree *a, const struct party *p, int words);
 /* Go on as far as possible; never blocks.  True: over, a->value is what all have, or a->err says why not. */

@@ -166,7 +166,7 @@ static struct accord *agree_begin(MPIR_Comm *comm, int tag, int flag)
     int bits = MPIR_Accord_bits(comm);
     uint64_t *mine = malloc(sizeof *mine * (size_t)(1 + bits));
     if (!mine)
-        return NULL;
+        MPIR_Accord_no_memory();
     mine[0] = (uint32_t)~flag;
     memset(mine + 1, 0xff, sizeof *mine * (size_t)bits);
     for (int32_t i = 0; i < comm->adi.size; i++)
@@ -191,19 +191,12 @@ static int agree_end(const MPIR_Comm *comm, struct accord *a, int *flag)
     return err;
 }
 
-static int survive_no_memory(void)
-{
-    return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory to agree with the other members");
-}
-
 int MPIR_Comm_agree(MPIR_Comm *comm, int *flag)
 {
     int err = MPIR_Comm_check_intra(comm);
     if (err)
         return err;
     struct accord *a = agree_begin(comm, MPIR_Accord_tag(comm), *flag);
-    if (!a)
-        return survive_no_memory();
     while (!MPIR_Accord_step(a))
         MPID_DeviceCheck(MPID_BLOCKING);
     return agree_end(comm, a, flag);
@@ -221,19 +214,18 @@ struct shrink {
     struct ku_err words;
 };
 
-static int shrink_agree(struct shrink *s, uint64_t word)
+static void shrink_agree(struct shrink *s, uint64_t word)
 {
     s->accord = MPIR_Accord_begin(s->comm, MPIR_Accord_tag(s->comm), &word, 1);
-    return s->accord ? 0 : survive_no_memory();
 }
 
-static int shrink_begin(struct shrink *s, MPIR_Comm *comm)
+static void shrink_begin(struct shrink *s, MPIR_Comm *comm)
 {
     s->comm = comm;
     s->made = NULL;
     s->stage = SHRINK_LOST;
     s->err = 0;
-    return shrink_agree(s, 0);
+    shrink_agree(s, 0);
 }
 
 static int shrink_group(const MPIR_Comm *comm, const uint64_t *lost, MPIR_Group **group)
@@ -266,7 +258,7 @@ static void shrink_make(struct shrink *s)
     MPIR_Context_begin(&s->vote, &p, &ask);
 }
 
-static int shrink_made(struct shrink *s)
+static void shrink_made(struct shrink *s)
 {
     int err = s->vote.err;
     if (!err)
@@ -277,7 +269,7 @@ static int shrink_made(struct shrink *s)
     }
     MPIR_Group_release(s->vote.agree.party.group);
     s->stage = SHRINK_HAS;
-    return shrink_agree(s, err == 0 ? 0 : MPID_Survives() && err == MPID_ERR_PROC_FAILED ? 1 : 2);
+    shrink_agree(s, err == 0 ? 0 : MPID_Survives() && err == MPID_ERR_PROC_FAILED ? 1 : 2);
 }
 
 static void shrink_discard(struct shrink *s)
@@ -306,8 +298,8 @@ static bool shrink_has(struct shrink *s, int *err)
         return true;
     }
     s->stage = SHRINK_LOST;
-    *err = shrink_agree(s, 0);
-    return *err != 0;
+    shrink_agree(s, 0);
+    return false;
 }
 
 /* True: over, with s->made or *err. */
@@ -324,8 +316,7 @@ static bool shrink_step(struct shrink *s, int *err)
         case SHRINK_MAKES:
             if (!MPIR_Context_step(&s->vote))
                 return false;
-            if ((*err = shrink_made(s)) != 0)
-                return true;
+            shrink_made(s);
             break;
         case SHRINK_HAS:
             if (!MPIR_Accord_step(s->accord))
@@ -343,18 +334,16 @@ int MPIR_Comm_shrink(MPIR_Comm *comm, MPIR_Comm **newcomm)
     if (err)
         return err;
     struct shrink s;
-    err = shrink_begin(&s, comm);
-    if (err)
-        return err;
+    shrink_begin(&s, comm);
     while (!shrink_step(&s, &err))
         MPID_DeviceCheck(MPID_BLOCKING);
     *newcomm = s.made;
     return err;
 }
 
-/* ---- The same without waiting ---- */
+/* ---- Agree without waiting ---- */
 
-struct survive_op {
+struct iagree {
     struct MPIR_Closure closure;
     struct MPIR_Driven driven;
     MPIR_Comm *comm; /* a reference */
@@ -364,33 +353,37 @@ struct survive_op {
     struct ku_err words;
 };
 
-static void survive_poll(MPIR_Request *r)
+static void iagree_poll(MPIR_Request *r)
 {
     (void)r; /* whoever polls has looked at the devices before, which advances it */
 }
 
-static void survive_free(MPIR_Request *r)
+static void iagree_free(MPIR_Request *r)
 {
-    struct survive_op *o = r->aux;
-    MPIR_Comm_release(o->comm);
-    free(o);
+    struct iagree *i = r->aux;
+    MPIR_Comm_release(i->comm);
+    free(i);
 }
 
-static void survive_explain(const MPIR_Request *r)
+static void iagree_explain(const MPIR_Request *r)
 {
-    *ku_err_last() = ((const struct survive_op *)r->aux)->words;
+    *ku_err_last() = ((const struct iagree *)r->aux)->words;
 }
 
-static const struct MPIR_Request_ops survive_ops = { .poll = survive_poll,
-                                                     .free = survive_free,
-                                                     .explain = survive_explain,
-                                                     .may_go = MPIR_Request_of_collective_may_go };
+static const struct MPIR_Request_ops iagree_ops = { .poll = iagree_poll,
+                                                    .free = iagree_free,
+                                                    .explain = iagree_explain,
+                                                    .may_go = MPIR_Request_of_collective_may_go };
 
-static enum MPIR_DRIVE survive_over(struct survive_op *o, int err)
+static enum MPIR_DRIVE iagree_advance(struct MPIR_Driven *d)
 {
-    MPIR_Request *r = o->request;
+    struct iagree *i = (struct iagree *)((char *)d - offsetof(struct iagree, driven));
+    MPIR_Request *r = i->request;
+    if (!MPIR_Accord_step(i->accord))
+        return MPIR_DRIVE_WAITS;
+    int err = agree_end(i->comm, i->accord, i->flag);
     if (err) {
-        o->words = *ku_err_last();
+        i->words = *ku_err_last();
         MPID_Request_errors++;
     }
     MPIR_Status_empty(&r->s);
@@ -399,52 +392,26 @@ static enum MPIR_DRIVE survive_over(struct survive_op *o, int err)
     return MPIR_DRIVE_DONE;
 }
 
-static enum MPIR_DRIVE iagree_advance(struct MPIR_Driven *d)
-{
-    struct survive_op *o = (struct survive_op *)((char *)d - offsetof(struct survive_op, driven));
-    return MPIR_Accord_step(o->accord) ? survive_over(o, agree_end(o->comm, o->accord, o->flag))
-                                       : MPIR_DRIVE_WAITS;
-}
-
-static struct survive_op *survive_begin(MPIR_Comm *comm, enum MPIR_DRIVE (*advance)(struct MPIR_Driven *d))
-{
-    struct survive_op *o = calloc(1, sizeof *o);
-    MPIR_Request *r = o ? MPIR_Request_alloc(comm) : NULL;
-    if (!r) {
-        free(o);
-        return NULL;
-    }
-    o->closure.ops = &survive_ops;
-    o->driven.advance = advance;
-    o->comm = comm;
-    MPIR_Object_ref(comm);
-    o->request = r;
-    r->handle_type = MPIR_SCHED;
-    r->aux = o;
-    return o;
-}
-
-static int survive_start(struct survive_op *o, MPIR_Request **request, int err)
-{
-    if (err) {
-        MPIR_Request_release(o->request);
-        return err;
-    }
-    *request = o->request;
-    if (o->driven.advance(&o->driven) != MPIR_DRIVE_DONE)
-        MPIR_Drive(&o->driven);
-    return 0;
-}
-
 int MPIR_Comm_iagree(MPIR_Comm *comm, int *flag, MPIR_Request **request)
 {
     int err = MPIR_Comm_check_intra(comm);
     if (err)
         return err;
-    struct survive_op *o = survive_begin(comm, iagree_advance);
-    if (!o)
-        return survive_no_memory();
-    o->flag = flag;
-    o->accord = agree_begin(comm, MPIR_Accord_tag(comm), *flag);
-    return survive_start(o, request, o->accord ? 0 : survive_no_memory());
+    struct iagree *i = calloc(1, sizeof *i);
+    MPIR_Request *r = i ? MPIR_Request_alloc(comm) : NULL;
+    if (!r)
+        MPIR_Accord_no_memory();
+    *i = (struct iagree){ .closure = { &iagree_ops },
+                          .driven = { .advance = iagree_advance },
+                          .comm = comm,
+                          .request = r,
+                          .accord = agree_begin(comm, MPIR_Accord_tag(comm), *flag),
+                          .flag = flag };
+    MPIR_Object_ref(comm);
+    r->handle_type = MPIR_SCHED;
+    r->aux = i;
+    *request = r;
+    if (iagree_advance(&i->driven) != MPIR_DRIVE_DONE)
+        MPIR_Drive(&i->driven);
+    return 0;
 }

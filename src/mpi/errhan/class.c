@@ -3,12 +3,14 @@
 #include "config.h"
 #include <stddef.h>
 #include "mpi_err.h"
+#include "mpid.h"
 
-/* Classes that programs of other MPIs know by their headers, and ask about.  No call here returns them. */
+/* Classes of extensions (MPIX_), by the names that other MPIs' texts have for them.  Of those without a number of the
+ * ADI, programs only ask. */
 enum {
-    MPI_ERR_PROC_FAILED = 16301,
+    MPI_ERR_PROC_FAILED = MPID_ERR_PROC_FAILED,
     MPI_ERR_PROC_FAILED_PENDING,
-    MPI_ERR_REVOKED,
+    MPI_ERR_REVOKED = MPID_ERR_REVOKED,
     MPIX_ERR_EAGAIN,
     MPIX_ERR_NOREQ,
     MPIX_ERR_STREAM,

@@ -110,7 +110,7 @@ static inline int32_t MPIR_Comm_grank(const MPIR_Comm *c, int32_t lrank)
 void MPIR_Comm_revoked(struct MPIR_COMMUNICATOR *adi);
 /* A process is lost (MPID_Config.lost). */
 void MPIR_Accord_lose(void);
-void MPIR_Accord_end(void);                   /* nobody agrees on anything any more */
+void MPIR_Accord_end(void);                   /* nothing is driven any more, and nobody agrees on anything */
 void MPIR_Coll_nodes_revoke(MPIR_Comm *comm); /* nobody waits for this process in its parts */
 /* Nobody waits at the memory of comm's team for this process, in a call that it does not come to. */
 void MPIR_Coll_team_leave(MPIR_Comm *comm);

@@ -72,7 +72,6 @@ int MPIR_Finalize(void)
     int late = MPIR_Coll_meet(&MPIR_Comm_world, keep) ? 0 : barrier(&MPIR_Comm_world, &keep);
     if (err || late)
         return err ? err : late;
-    MPIR_Accord_end();
     MPIR_Profile_final();
     if (!keep)
         MPIR_Leaks_show();

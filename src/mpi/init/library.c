@@ -327,6 +327,7 @@ KU_NEEDS(lock) static void undo(void)
     set_mode();
     MPIR_Part_stop();
     MPIR_Drive_stop();
+    MPIR_Accord_end();
     MPIR_Comm_end();
     MPIR_Leaks_end();
     MPIR_Check_end();

@@ -183,7 +183,10 @@ static const struct MPID_Listener listener = { .version = MPID_LISTEN_VERSION,
 
 void MPIR_Profile_begin(void)
 {
-    const char *folder = ku_knob_str("PROFILE_FOLDER");
+    const char *folder = ku_knob_str("PROFILE_FOLDER"), *page = ku_knob_str("PROFILE");
+    if ((!folder || !*folder) && page && *page && MPID_MyWorldRank == 0)
+        MPID_Message("KEEL_PROFILE: there is no page: Keel's mpiexec writes it, if the variable is in its "
+                     "environment");
     if (!folder || !*folder || !MPIR_Profiled_open(folder))
         return;
     MPIR_Profiled_board(folder);

@@ -57,9 +57,9 @@ struct dev {
     uint64_t cookie;
     const struct dev_world *world;
     const int32_t *grank_of;
-    uint8_t *gone;  /* [nlocal] reported */
-    uint16_t *held; /* [SHM_CLASSES][nlocal] */
-    uint64_t *seen; /* for the ring */
+    _Atomic uint8_t *gone; /* [nlocal] reported; senders look without the device lock */
+    uint16_t *held;        /* [SHM_CLASSES][nlocal] */
+    uint64_t *seen;        /* for the ring */
     struct cell_pool pool[SHM_CLASSES];
     struct back back;    /* invariant 4 */
     bool waits_usefully; /* there may be something to do in idle() */
@@ -70,7 +70,7 @@ enum { TURNS = 16 }; /* packets often come in a row; other rings must not wait f
 struct dev_peer {
     struct ku_ring_tx tx;
     _Atomic uint32_t *sleeping, *fence_all;
-    const uint8_t *gone;
+    const _Atomic uint8_t *gone;
     bool alone;           /* the ring is this process's lane */
     _Atomic bool in_lane; /* one of several threads is in it */
     struct dev *dev;
@@ -158,7 +158,7 @@ static void shm_fini(struct dev *d)
 
 static bool allocate(struct dev *d, uint32_t nlocal)
 {
-    d->gone = calloc(nlocal, 1);
+    d->gone = calloc(nlocal, sizeof *d->gone);
     d->held = calloc((size_t)nlocal * SHM_CLASSES, sizeof *d->held);
     d->seen = calloc(ku_ring_seen_words(nlocal), sizeof *d->seen);
     return d->gone && d->held && d->seen;
@@ -329,7 +329,7 @@ static void shm_peer_fini(struct dev_peer *p)
 
 static bool is_gone(const struct dev_peer *p)
 {
-    return __builtin_expect(*p->gone, 0);
+    return __builtin_expect(atomic_load_explicit(p->gone, memory_order_relaxed), 0);
 }
 
 /* Invariant 2.  `class`: of the cell that is lacking, -1: a slot. */
@@ -910,7 +910,7 @@ static int report_deaths(struct dev *d, uint32_t failed)
         int32_t r = ku_segment_local_of(d->seg, ku_segment_dead(d->seg, d->failed_seen));
         if (r < 0)
             continue;
-        d->gone[r] = 1;
+        atomic_store_explicit(&d->gone[r], 1, memory_order_relaxed);
         for (int c = 0; c < SHM_CLASSES; c++)
             dev_shmem_cells_reclaim(&d->pool[c], d->area, (uint32_t)r);
         d->up.peer_gone(d->up.core, grank_of(d, (uint32_t)r));

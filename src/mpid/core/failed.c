@@ -45,15 +45,6 @@ int32_t MPID_Comm_lost_all(const struct MPIR_COMMUNICATOR *comm)
     return -1;
 }
 
-int32_t MPID_Lost_of(const struct MPIR_COMMUNICATOR *comm, int32_t *ranks, int32_t most)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < comm->remote_size && n < most; i++)
-        if (grank_of(comm, i) >= 0 && peer_gone(grank_of(comm, i)))
-            ranks[n++] = i;
-    return n;
-}
-
 static void failed_count(const struct MPIR_COMMUNICATOR *comm, struct comm_failures *f)
 {
     if (f->counted == MPID_core.peers.ngone)

@@ -47,16 +47,14 @@ void MPID_Abort(struct MPIR_COMMUNICATOR *comm, int error_code, char *facility, 
 void MPID_Peer_failed(void);
 /* The class of errors of a process that is lost: MPI_ERR_PROC_ABORTED; in a job that goes on without ranks that fail
  * (KEEL_SURVIVE) MPID_ERR_PROC_FAILED. */
-enum { MPID_ERR_PROC_FAILED = 16301, MPID_ERR_PROC_FAILED_PENDING = 16302 };
+enum { MPID_ERR_PROC_FAILED = 16301 };
 int MPID_Gone_class(void);
 static inline bool MPID_Survives(void)
 {
     return MPID_Gone_class() == MPID_ERR_PROC_FAILED;
 }
-/* Ranks of members that messages of comm may come from and that are known to be lost, in order: at most `most`;
- * returns how many. */
-int32_t MPID_Lost_of(const struct MPIR_COMMUNICATOR *comm, int32_t *ranks, int32_t most);
-/* The program knows of n of them: receives from any source wait for the others, until there are more.  (In a job
+/* The program knows that n members of comm are lost: receives from any source wait for the others, until there are
+ * more.  (In a job
  * that does not go on without ranks such a receive fails when all are lost.) */
 void MPID_Lost_acked(struct MPIR_COMMUNICATOR *comm, int32_t n);
 void MPID_Node_name(char *name, int len);
