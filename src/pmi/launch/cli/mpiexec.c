@@ -192,6 +192,8 @@ static _Noreturn void done(const struct front_message *m)
         debugger_failure(m->value);
     if (front.by_signal && !m->all_zero)
         die_of(front.by_signal);
+    if (m->all_lost) /* spawned.c */
+        die_of(SIGKILL);
     _exit(front.by_signal ? 0 : m->value);
 }
 
@@ -300,6 +302,13 @@ static void serve_likewise(struct launch *l)
     l->pmi = served && !l->pmix;
 }
 
+/* What a job survives, the jobs that it spawns do, too: do_recovery leaves that in the ranks' environment. */
+static void survive_likewise(struct launch *l)
+{
+    const char *survives = getenv(SURVIVES);
+    l->survives = survives && strcmp(survives, "1") == 0;
+}
+
 /* The servant of the spawning job serves processes of its own host alone. */
 static void check_likewise(const struct launch *l)
 {
@@ -356,8 +365,10 @@ int main(int argc, char **argv)
         argv++;
     }
     l.spawned = spawned >= 0;
-    if (l.spawned)
+    if (l.spawned) {
         serve_likewise(&l);
+        survive_likewise(&l);
+    }
     if (!options_parse(&l, argv, &code))
         _exit(fflush(stdout) != 0 ? EXIT_MPIEXEC : code);
     check_likewise(&l);

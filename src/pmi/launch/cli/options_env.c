@@ -288,7 +288,7 @@ void do_recovery(struct parse *p, char **v)
 {
     (void)v;
     p->launch->survives = true;
-    edit_env(&p->all, "KEEL_SURVIVE=1");
+    edit_env(&p->all, SURVIVES "=1");
 }
 
 void do_no_cleanup(struct parse *p, char **v)

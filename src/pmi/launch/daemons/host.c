@@ -222,7 +222,9 @@ static void on_end(int rank, pid_t pid, int status)
 static void on_jobs(void)
 {
     struct pack p = { 0 };
-    put_u32(&p, (uint32_t)crew.job_code);
+    put_u32(&p, (uint32_t)crew.ends.code);
+    put_u32(&p, (uint32_t)crew.ends.lost_code);
+    put_u32(&p, crew.ends.lives);
     tell_packed(FRAME_JOBS, crew.jobs, &p);
 }
 

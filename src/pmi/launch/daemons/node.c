@@ -74,6 +74,7 @@ static struct node {
     int code_after; /* of what may be a consequence only; -1: none */
     int user_signal;
     int lost;          /* ranks without which the job has gone on */
+    int lost_code;     /* of the first of them; -1: none */
     bool perhaps_user; /* a rank died of what a terminal sends to all: the front's word may be on its way */
     bool all_zero;
     bool stopping;  /* the front waits to be told that all ranks stand still */
@@ -328,6 +329,16 @@ static int status_code(int status)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* -with-ft: are there others, here or in jobs that are connected to this one? (The mpiexec of a spawned job tells the
+ * one above that nobody is left here; front's `done`.) */
+static bool lives_without(int status)
+{
+    if (node.lost_code < 0)
+        node.lost_code = status == 0 ? EXIT_NOT_FINALIZED : status_code(status);
+    return ++node.lost < crew.launch->size || crew.launch->spawned ||
+           spawned_pids(NULL, 0) + remote_jobs() > 0;
+}
+
 /* Invariant 2: a rank ended, and not through us. */
 static void judge(int rank, pid_t pid, int status, const char *why)
 {
@@ -363,7 +374,7 @@ static void judge(int rank, pid_t pid, int status, const char *why)
     } else if (status == 0) {
         facts.kind = FAILED_NOT_FINALIZED;
     }
-    facts.goes_on = crew.launch->survives && running && ++node.lost < crew.launch->size;
+    facts.goes_on = crew.launch->survives && running && lives_without(status);
     report_failure(rank, &facts, pid, is_after(rank));
     if (facts.goes_on) {
         if (crew.launch->counts_failed)
@@ -724,11 +735,28 @@ static void print_codes(void)
     free(text);
 }
 
+static void judge_jobs(void)
+{
+    const struct job_ends *here = &crew.ends, *there = remote_job_ends();
+    if (here->code || there->code)
+        set_code(here->code ? here->code : there->code);
+    if ((here->lost_code || there->lost_code) && (!crew.launch->survives || crew.launch->counts_failed))
+        set_code(here->lost_code ? here->lost_code : there->lost_code);
+}
+
+/* -with-ft: all ranks have failed, and nobody has gone on in the jobs that they had spawned. */
+static bool nobody_lives(void)
+{
+    return node.lost >= crew.launch->size && !crew.ends.lives && !remote_job_ends()->lives;
+}
+
 static void finish(void)
 {
     settle_code();
-    if (crew.job_code || remote_job_code())
-        set_code(crew.job_code ? crew.job_code : remote_job_code());
+    judge_jobs();
+    bool all_lost = nobody_lives();
+    if (all_lost)
+        set_code(node.lost_code);
     if (node.begun && crew.launch->profile.on)
         profile_look_here();
     remote_end();
@@ -753,7 +781,8 @@ static void finish(void)
         set_code(EXIT_MPIEXEC);
     struct front_message m = { .word = WORD_DONE,
                                .value = node.code < 0 ? 0 : node.code,
-                               .all_zero = node.begun && node.all_zero };
+                               .all_zero = node.begun && node.all_zero,
+                               .all_lost = all_lost && crew.launch->spawned };
     if (send(node.front, &m, sizeof m, MSG_NOSIGNAL) < 0 && errno != EPIPE)
         say("telling the job's exit code to mpiexec's front process failed: %s", strerror(errno));
 }
@@ -801,7 +830,7 @@ static bool goes_on(void)
 int node_main(struct launch *l, int front)
 {
     node.front = front;
-    node.code = node.code_after = -1;
+    node.code = node.code_after = node.lost_code = -1;
     node.all_zero = true;
     setpgid(0, 0);
     prctl(PR_SET_NAME, "keel-node"); /* killall -9 mpiexec leaves this one to clean up */

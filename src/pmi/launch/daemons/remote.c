@@ -44,9 +44,9 @@ static struct {
     bool launched, shut[2], ending; /* launched: the job has been told */
     struct supply *supply;
     int nsupply;
-    int job_code; /* of the first job that failed of those that ranks there have spawned; 0 */
-    double heard; /* the last answer of a host */
-    char *from;   /* this machine, as the first host that answered sees it; NULL: not known */
+    struct job_ends ends; /* of those that ranks there have spawned */
+    double heard;         /* the last answer of a host */
+    char *from;           /* this machine, as the first host that answered sees it; NULL: not known */
 } remote;
 
 /* Nodes whose daemons we talk with. */
@@ -301,12 +301,16 @@ static bool is_its_rank(const struct frame *f)
 static bool on_jobs(int node, int n, const char *bytes, size_t len)
 {
     struct unpack u = { bytes, bytes + len, false };
-    int code = (int)get_u32(&u);
+    int code = (int)get_u32(&u), lost_code = (int)get_u32(&u);
+    bool lives = get_u32(&u) != 0;
     if (u.wrong || u.at != u.end || n < 0)
         return false;
     remote.at[node].jobs = n;
-    if (!remote.job_code)
-        remote.job_code = code;
+    if (!remote.ends.code)
+        remote.ends.code = code;
+    if (!remote.ends.lost_code)
+        remote.ends.lost_code = lost_code;
+    remote.ends.lives |= lives;
     return true;
 }
 
@@ -319,9 +323,9 @@ int remote_jobs(void)
     return n;
 }
 
-int remote_job_code(void)
+const struct job_ends *remote_job_ends(void)
 {
-    return remote.job_code;
+    return &remote.ends;
 }
 
 /* Is it understood? */

@@ -30,9 +30,9 @@ void remote_launch(void);
 /* Are all ranks there started? */
 bool remote_started(void);
 
-/* Jobs that ranks there have spawned and that have not ended; the exit code of the first that failed, 0. */
+/* Jobs that ranks there have spawned and that have not ended; how others have. */
 int remote_jobs(void);
-int remote_job_code(void);
+const struct job_ends *remote_job_ends(void);
 
 void remote_signal(int sig);
 /* Hosts that have not told yet that their ranks stand still. */

@@ -45,7 +45,7 @@ enum frame_kind {
     FRAME_TO,      /* value: a host, -1: all others; a parcel for its servant */
     FRAME_TEXT,    /* lines for mpiexec's stderr */
     FRAME_LOST,    /* text: why `node` cannot be reached any more */
-    FRAME_JOBS, /* value: jobs that ranks there have spawned and that have not ended; 4 bytes: crew.job_code */
+    FRAME_JOBS, /* value: jobs that ranks there have spawned and that have not ended; 4 bytes each: crew.ends */
     /* Down: what do the tables of the profiled ranks there say?  Up, for each of them, and once more when the job ends:
      * value: the rank; see prof_read. */
     FRAME_PROFILE,

@@ -136,7 +136,8 @@ int node_main(struct launch *l, int front);
 /* host.c: the daemon of another host, from its start by ssh to its exit code.  `said`: "<node>:<node_timeout>". */
 int host_main(const char *said);
 #define HOST_ARGUMENT "--node-daemon"
-#define NODE_PATIENCE 1e9 /* seconds; a node_timeout of so long is none */
+#define SURVIVES "KEEL_SURVIVE" /* tells ranks, and jobs that they spawn, of launch.survives */
+#define NODE_PATIENCE 1e9       /* seconds; a node_timeout of so long is none */
 
 /* The front's signal for `mpiexec --report`, which comes with this value; otherwise it is forwarded as any other.
  * SIGQUIT may have been ignored when mpiexec was started. */
@@ -156,11 +157,12 @@ enum front_word {
     WORD_RELEASE, /* to the daemon: ranks that are held go on */
     WORD_STARTED, /* to the front: every rank is */
     WORD_STOPPED, /* to the front: every rank that lets itself be stopped is */
-    WORD_DONE     /* to the front: value is the exit code; all_zero: every rank exited with 0 */
+    WORD_DONE     /* to the front: value is the exit code; all_zero: every rank exited with 0; all_lost:
+                     none lives, and the job that has spawned this one goes on */
 };
 struct front_message {
     int word, value;
-    bool from_tty, all_zero;
+    bool from_tty, all_zero, all_lost;
 };
 
 /* debugger.c: the tables and variables that a debugger looks at in the front. */

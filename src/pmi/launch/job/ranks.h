@@ -22,6 +22,13 @@ struct crew_rank {
     bool watched;      /* it may load another MPI's library unserved, and nobody has said so (strangers.h) */
 };
 
+/* How spawned jobs have ended.  With -with-ft the mpiexec of one that loses all its ranks ends by a signal. */
+struct job_ends {
+    int code;      /* of the first that failed; 0 */
+    int lost_code; /* of the first whose mpiexec has ended by a signal, while ranks were connected to the job; 0 */
+    bool lives; /* one has ended otherwise while ranks were connected to it */
+};
+
 struct crew {
     struct launch *launch;
     struct ku_segment *segments; /* a node; head is NULL if that is not here */
@@ -30,15 +37,15 @@ struct crew {
     uint8_t secret[KU_SECRET_BYTES];
     uint32_t universe; /* cores of all hosts; 0: this machine's */
     int signals, control[2];
-    int alive; /* ranks, wherever they are */
-    /* Jobs that ranks here have spawned: how many have not ended; the exit code of the first that failed, 0. */
-    int jobs, job_code;
+    int alive;            /* ranks, wherever they are */
+    int jobs;             /* that ranks here have spawned and that have not ended; */
+    struct job_ends ends; /* and how others have */
     int free_jobs; /* those of them to which no rank is connected any more: they outlive this job's failure */
 
     /* What the daemon does with what comes. */
     void (*on_record)(const struct pmi_record *r, const char *bytes);
     void (*on_end)(int rank, pid_t pid, int status);
-    void (*on_jobs)(void);                   /* `jobs` or `job_code` has changed; NULL: whatever */
+    void (*on_jobs)(void);                   /* `jobs` or `ends` has changed; NULL: whatever */
     void (*on_other)(pid_t pid, int status); /* a child that is no rank has ended; NULL: whatever */
     void (*on_parcel)(int to, const void *bytes, size_t len); /* for another host's servant (share.h) */
     int (*take_stdin)(int rank); /* to be closed when it is started; -1: none; NULL: as --stdin says */

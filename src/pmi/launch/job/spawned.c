@@ -51,10 +51,13 @@ bool spawned_ended(pid_t pid, int status)
     if (i == crew.jobs)
         return false;
     bool born = jobs[i].born; /* else the program has been told that it could not be started, and may go on */
+    bool lost = WIFSIGNALED(status) && !jobs[i].free;
+    int *first = lost ? &crew.ends.lost_code : &crew.ends.code;
+    if (!*first && born)
+        *first = code;
+    crew.ends.lives |= !lost && !jobs[i].free;
     crew.free_jobs -= jobs[i].free;
     jobs[i] = jobs[--crew.jobs];
-    if (!crew.job_code && born)
-        crew.job_code = code;
     if (crew.on_jobs)
         crew.on_jobs();
     return true;
