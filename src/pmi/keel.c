@@ -180,6 +180,13 @@ static int open_control(const struct ticket *t, const struct ku_seg_head *h)
     return 0;
 }
 
+/* Does the job go on without ranks that fail (mpiexec -with-ft)?  Its launcher is to know then of whom that is true. */
+static bool survives(void)
+{
+    const char *is = getenv("KEEL_SURVIVE");
+    return is != NULL && *is != '0';
+}
+
 int pmi_keel_init(struct pmi_job *job)
 {
     struct ticket t;
@@ -203,6 +210,8 @@ int pmi_keel_init(struct pmi_job *job)
         err = pmi_take_seat(job);
     if (err)
         pmi_fini(job);
+    else if (h->nnodes > 1 && survives())
+        pmi_keel_send(PMI_RUNS, job->epoch, NULL, 0);
     while (!err && atomic_load(&job->segment.head->held))
         usleep(10000); /* until the debugger that started mpiexec lets us go */
     return err;
@@ -257,6 +266,18 @@ bool pmi_keel_spawner(uint64_t *job, int *rank)
     *job = t.job_id;
     *rank = t.rank;
     return true;
+}
+
+void pmi_keel_lost(void (*lost)(int node))
+{
+    struct ticket t;
+    struct ku_segment s = { .fd = -1 };
+    if (!pmi_keel_is_there() || !ticket_of(&t) || attach(&s, &t) != 0)
+        return;
+    for (uint32_t rank = 0; rank < s.head->size; rank++)
+        if (atomic_load(&ku_segment_gone(&s)[rank]) == KU_GONE_WITH_HOST)
+            lost(ku_segment_node_of(&s, (int32_t)rank));
+    ku_segment_detach(&s);
 }
 
 void pmi_keel_fini(void)

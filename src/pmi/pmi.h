@@ -42,6 +42,8 @@ enum pmi_record_kind {
     PMI_ASK = 7,   /* value: the epoch; a rank (uint32_t) of another node, whose card is wanted here */
     PMI_JOB = 8,   /* value: the process of an mpiexec that this rank has started for a job that it spawns */
     PMI_BORN = 11, /* value: that process: all ranks of its job have been started */
+    PMI_RUNS =
+        12, /* this rank has begun with MPI, in a job of several nodes that goes on without ranks that fail */
     PMI_FREE = 9,  /* value: that process: no rank here is connected to its job any more */
     PMI_REST = 10, /* value: that process: nothing can go on in its job but by other jobs; struct pmi_rest */
     PMI_TRACE = 6, /* struct pmi_trace: look where this rank is, then set its call's `traced` */

@@ -23,6 +23,9 @@ int pmi_keel_daemon(void);
 /* That job, and which of its ranks has started this process; false: none. */
 bool pmi_keel_spawner(uint64_t *job, int *rank);
 
+/* Tell of each rank of that job that is lost with its host on which node it was. */
+void pmi_keel_lost(void (*lost)(int node));
+
 /* kvs.c: a job that a launcher with a protocol of others has started (server.h). */
 bool pmi_kvs_is_there(void);
 int pmi_kvs_init(struct pmi_job *job);

@@ -14,6 +14,10 @@ static struct ku_knob_table *tables;
 static struct ku_knob intern_rows[] = {
     { .name = "JOB", .type = KU_KNOB_INTERN, .help = "how a rank finds its job" },
     { .name = "REACH", .type = KU_KNOB_INTERN, .help = "which hosts a job has, for those that it spawns" },
+    { .name = "NODES", .type = KU_KNOB_INTERN, .help = "names of the hosts of a job that may lose some" },
+    { .name = "LOST",
+      .type = KU_KNOB_INTERN,
+      .help = "hosts that were lost before a spawned job was started" },
     { .name = "PARENT", .type = KU_KNOB_INTERN, .help = "where a spawned job finds the one that spawned it" },
     { .name = "RANK", .type = KU_KNOB_INTERN, .help = "its rank in the job" },
     { .name = "SECTION", .type = KU_KNOB_INTERN, .help = "what its section of the command line says" },

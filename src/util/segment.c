@@ -285,7 +285,7 @@ void ku_segment_mark_gone(const struct ku_segment *s, uint32_t rank)
         return;
     if (here >= 0)
         atomic_store(&ku_segment_rank(s, (uint32_t)here)->state, KU_RANK_DEAD);
-    atomic_store(&ku_segment_gone(s)[rank], 1);
+    atomic_store(&ku_segment_gone(s)[rank], KU_GONE);
     ((int32_t *)((char *)s->head + s->head->dead_off))[failed] = (int32_t)rank;
     atomic_store(&s->head->failed, failed + 1);
     ku_segment_wake_all(s);

@@ -61,6 +61,9 @@ enum ku_rank_state {
     KU_RANK_RESTING = 5,   /* uses MPI no more, but may again (a session); may exit with 0 */
 };
 
+/* What ku_segment_gone says of a rank that is gone. */
+enum { KU_GONE = 1, KU_GONE_WITH_HOST = 2 /* set by the launcher: its whole host is lost */ };
+
 /* The machine, as the launcher had to know it: 0: not known. */
 struct ku_seg_machine {
     uint16_t cpus, cores; /* hardware threads and cores; equal if there is no SMT */

@@ -341,6 +341,8 @@ static int tcp_look(struct dev *d)
          * turn. */
     }
     n = epoll_wait(d->epoll, ev, EVENTS, 0);
+    if (n == 0)
+        dev_tcp_look_at_deaths(d);
     for (int i = 0; i < n; i++) {
         struct source *s = ev[i].data.ptr;
         events += s->ready(d, s, ev[i].events);

@@ -119,6 +119,7 @@ struct dev {
     uint64_t patience;          /* ns for attempts */
     uint64_t serial;            /* of the last hello that was sent, to whomever */
     int silence;                /* s for a peer's host; 0: any time */
+    uint32_t failed_seen;       /* of up.next_failed */
     uint64_t hark;              /* when it is looked who is silent; 0: nobody is connected yet */
     _Atomic int32_t nblind;     /* peers of which `blind` holds */
     uint64_t alarm;             /* when the timer fires; 0: not set */
@@ -148,6 +149,7 @@ enum { TCP_BUFFER = TCP_BUF + 128 };
 void dev_tcp_want(struct dev_peer *p); /* locked, IDLE */
 int dev_tcp_accept(struct dev *d, struct source *s, uint32_t events);
 int dev_tcp_due(struct dev *d); /* all that waits for a time or an address */
+void dev_tcp_look_at_deaths(struct dev *d);
 int dev_tcp_ready(struct dev *d, struct source *s, uint32_t events);
 int dev_tcp_gone(struct dev_peer *p, enum tcp_state state, const char *why); /* why: of GONE alone */
 void dev_tcp_forget_fd(struct dev *d, int fd);

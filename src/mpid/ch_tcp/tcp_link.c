@@ -526,10 +526,18 @@ static uint64_t connect_time(const struct dev_peer *p)
     return p->nplaces > 1 ? p->dev->patience / (2 * (uint64_t)p->nplaces) : p->dev->patience;
 }
 
+/* The launcher says that it is no more. */
+static bool is_dead(const struct dev_peer *p)
+{
+    return p->dev->up.is_failed(p->dev->up.core, p->grank);
+}
+
 /* Returns when to come again; 0: no more. */
 static uint64_t try_peer(struct dev_peer *p, uint64_t now, int *events)
 {
-    if (p->state == TCP_WANTED && now >= p->next_try)
+    if ((p->state == TCP_WANTED || p->state == TCP_CONNECTING) && is_dead(p))
+        *events += dev_tcp_gone(p, TCP_GONE, "has failed");
+    else if (p->state == TCP_WANTED && now >= p->next_try)
         *events += attempt(p, now);
     else if (p->state == TCP_CONNECTING && now - p->begun >= connect_time(p))
         *events += attempt_failed(p, ETIMEDOUT);
@@ -549,6 +557,20 @@ static void hark(struct dev *d, uint64_t now)
         ku_unlock(&p->lock);
     }
     d->hark = now + hark_pause(d);
+}
+
+/* Ranks of which the launcher says that they are gone.  Where a whole host is, or the way to it, nothing ends their
+ * connections, and what was to be sent would stay here. */
+void dev_tcp_look_at_deaths(struct dev *d)
+{
+    for (int32_t grank; (grank = d->up.next_failed(d->up.core, &d->failed_seen)) >= 0;) {
+        struct dev_peer *p = grank < d->npeers ? d->peers[grank] : NULL;
+        if (!p || (p->state != TCP_OPEN && p->state != TCP_GREETED) || p->cut)
+            continue;
+        ku_lock(&p->lock);
+        dev_tcp_cut(p, ECONNRESET);
+        ku_unlock(&p->lock);
+    }
 }
 
 /* Peers of which the epoll set would not tell when they can be written. */

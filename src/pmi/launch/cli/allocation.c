@@ -11,6 +11,7 @@
 #include "pmi/launch/daemons/hostlist.h"
 #include "options.h"
 #include "hosts.h"
+#include "pmi/pmi_wire.h"
 
 /* -rmk NAME: whose allocation counts. */
 enum manager { SLURM, PBS, LSF, SGE, NMANAGERS };
@@ -110,11 +111,66 @@ static char *told(const char *key)
     return NULL;
 }
 
+/* Of a job that goes on without hosts that are lost: the names of its nodes, in their order; those hosts that were
+ * lost before it was spawned.  Who else is lost by now, its segment says. */
+#define NODES "KEEL_NODES"
+#define LOST "KEEL_LOST"
+
+/* Bytes of the first name in a list with commas, without its slots. */
+static size_t name_bytes(const char *at)
+{
+    const char *v6 = *at == '[' ? strchr(at, ']') : NULL;
+    return v6 ? (size_t)(v6 + 1 - at) : strcspn(at, ",:");
+}
+
+/* The next one; NULL: there is none. */
+static const char *next_name(const char *at)
+{
+    at += strcspn(at, ",");
+    return *at ? at + 1 : NULL;
+}
+
+static bool is_lost(const char *name, size_t n)
+{
+    const char *at = getenv(LOST);
+    for (; at && *at; at = next_name(at))
+        if (name_bytes(at) == n && strncmp(at, name, n) == 0)
+            return true;
+    return false;
+}
+
+static void lose_node(int node)
+{
+    const char *at = getenv(NODES), *lost = getenv(LOST);
+    for (; at && node > 0; node--)
+        at = next_name(at);
+    size_t n = at ? name_bytes(at) : 0;
+    if (n == 0 || is_lost(at, n))
+        return;
+    char *more = xformat("%s%s%.*s", lost ? lost : "", lost ? "," : "", (int)n, at);
+    setenv(LOST, more, 1);
+    free(more);
+}
+
+/* The list without what is lost, if anything is left. */
+static void leave_out_lost(char *hosts)
+{
+    char *kept = xalloc(strlen(hosts) + 1, 1), *to = kept;
+    pmi_keel_lost(lose_node);
+    for (const char *at = hosts; at && *at; at = next_name(at))
+        if (!is_lost(at, name_bytes(at)))
+            to += sprintf(to, "%s%.*s", to > kept ? "," : "", (int)strcspn(at, ","), at);
+    if (to > kept)
+        strcpy(hosts, kept);
+    free(kept);
+}
+
 static bool take_reach(struct parse *p)
 {
     char *hosts = p->launch->spawned ? told("hosts") : NULL;
     if (!hosts)
         return false;
+    leave_out_lost(hosts);
     snprintf(p->name, sizeof p->name, REACH);
     place_names(p, hosts, true);
     free(hosts);
@@ -144,6 +200,12 @@ static const char *name_of(const struct host *h, const char *own)
     return any ? own : h->name;
 }
 
+static void put_name(FILE *f, const char *name)
+{
+    bool v6 = strchr(name, ':') != NULL;
+    fprintf(f, "%s%s%s", v6 ? "[" : "", name, v6 ? "]" : "");
+}
+
 void allocation_tell(const struct parse *p)
 {
     const struct launch *l = p->launch;
@@ -162,12 +224,30 @@ void allocation_tell(const struct parse *p)
         fprintf(f, "prefix=%s\n", p->prefix);
     fputs("hosts=", f);
     for (int i = 0; i < p->nhosts; i++) {
-        const char *name = name_of(&p->hosts[i], own);
-        bool v6 = strchr(name, ':') != NULL;
-        fprintf(f, "%s%s%s%s:%d", i ? "," : "", v6 ? "[" : "", name, v6 ? "]" : "", p->hosts[i].slots);
+        fputs(i ? "," : "", f);
+        put_name(f, name_of(&p->hosts[i], own));
+        fprintf(f, ":%d", p->hosts[i].slots);
     }
     if (fclose(f) == 0)
         setenv(REACH, text, 1);
+    free(text);
+}
+
+void allocation_tell_nodes(const struct launch *l)
+{
+    char own[256] = "", *text = NULL;
+    size_t len;
+    FILE *f = l->survives && l->remote ? open_memstream(&text, &len) : NULL;
+    unsetenv(NODES);
+    if (!f)
+        return;
+    gethostname(own, sizeof own - 1);
+    for (int i = 0; i < l->nodes; i++) {
+        fputs(i ? "," : "", f);
+        put_name(f, name_of(&l->hosts[i], own));
+    }
+    if (fclose(f) == 0)
+        setenv(NODES, text, 1);
     free(text);
 }
 

@@ -514,6 +514,8 @@ static void count_universe(const struct parse *p)
     p->launch->universe = slots < INT_MAX ? (int)slots : INT_MAX;
 }
 
+enum { FANOUT_SURVIVES = 256 };
+
 /* In blocks whose sizes differ by one at most. */
 static void simulate(struct launch *l)
 {
@@ -562,8 +564,8 @@ void place_ranks(struct parse *p)
             mapped_host(p, i);
         simulate(l);
     }
-    if (l->how.fanout == 0)
-        l->how.fanout = 32;
+    if (l->how.fanout == 0) /* who is lost takes those with it that are reached through him */
+        l->how.fanout = l->survives ? FANOUT_SURVIVES : 32;
     if (l->how.patience > 0) /* who tries again is mpiexec itself */
         l->how.fanout = 1 << 20;
     if (l->node_timeout < 0)

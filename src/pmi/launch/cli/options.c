@@ -625,6 +625,8 @@ static void complete(struct parse *p)
         place_ranks(p);
     if (!p->stop && !l->spawned)
         allocation_tell(p);
+    if (!p->stop)
+        allocation_tell_nodes(l);
     options_prefix(p);
     l->unwatched = !isatty(0) && !isatty(2) && !debugger_waits();
     if (l->stdin_rank == STDIN_ALL && l->size == 1)

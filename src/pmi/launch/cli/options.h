@@ -109,6 +109,8 @@ void allocation_hosts(struct parse *p);
 void allocation_reach(struct parse *p);
 /* Tell the ranks which hosts there are, for jobs that they spawn. */
 void allocation_tell(const struct parse *p);
+/* Tell them the names of the job's own hosts, of which some may be lost. */
+void allocation_tell_nodes(const struct launch *l);
 
 /* rankfile.c */
 void do_rankfile(struct parse *p, char **v);

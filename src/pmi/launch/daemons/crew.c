@@ -523,10 +523,15 @@ void crew_hold(bool hold)
             atomic_store(&crew.segments[i].head->held, hold);
 }
 
-void crew_gone(int rank)
+void crew_gone(int rank, enum gone how)
 {
-    for (int i = 0; i < crew.launch->nodes; i++)
-        if (crew.segments[i].head)
-            ku_segment_mark_gone(&crew.segments[i], (uint32_t)rank);
+    for (int i = 0; i < crew.launch->nodes; i++) {
+        struct ku_segment *s = &crew.segments[i];
+        if (!s->head)
+            continue;
+        ku_segment_mark_gone(s, (uint32_t)rank);
+        if (how == GONE_WITH_HOST)
+            atomic_store(&ku_segment_gone(s)[rank], KU_GONE_WITH_HOST);
+    }
     cards_gone((uint32_t)rank);
 }

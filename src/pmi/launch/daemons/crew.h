@@ -47,6 +47,6 @@ int crew_stopped_by_terminal(void (*first)(int rank, int sig));
 /* Do the ranks wait in MPI_Init? */
 void crew_hold(bool hold);
 /* That rank has died: those who stay are to know. */
-void crew_gone(int rank);
+void crew_gone(int rank, enum gone how);
 
 #endif

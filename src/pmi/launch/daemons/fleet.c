@@ -18,7 +18,7 @@
 
 static const double LAST_WORDS_SECONDS = 1; /* between the end of a link and that of its agent */
 static const double PAUSE_SECONDS = 0.5;    /* before a host is tried again */
-enum { ERROR_BYTES = 4096 };
+enum { ERROR_BYTES = 4096, FLEET_POLLS = 3 /* of a child */ };
 
 enum state { SAYS_NOTHING, TALKS, DONE, LOST };
 
@@ -31,6 +31,7 @@ struct child {
     enum state state;
     double heard, said, over; /* over: the link has ended then; 0: no */
     double again;           /* its agent could not reach it; the next one is started then; 0: there is one */
+    bool ready;             /* something has come, or may go */
     char text[ERROR_BYTES]; /* what the agent, or the host's shell, says on stderr */
     size_t ntext;
 };
@@ -328,6 +329,8 @@ static char *reason(const struct child *c)
         text = xformat("%s (exit code %d)", line, code);
     else if (exited)
         text = xformat("its daemon has ended (exit code %d)", code);
+    else if (ended && how->kind == LAUNCH_FORK)
+        text = xformat("its daemon was killed by signal %d", WTERMSIG(c->status));
     else if (ended)
         text = xformat("%.*s was killed by signal %d", name, agent, WTERMSIG(c->status));
     else
@@ -486,8 +489,9 @@ static void look_at(struct child *c)
         c->again = 0;
         start_child(c);
     }
-    read_text(c);
-    if (!c->link.broken)
+    if (c->ready)
+        read_text(c);
+    if (c->ready && !c->link.broken)
         read_frames(c);
     if (c->state == LOST)
         return;
@@ -508,26 +512,47 @@ static void look_at(struct child *c)
 
 int fleet_room(void)
 {
-    return 3 * fleet.n;
+    return FLEET_POLLS * fleet.n;
+}
+
+static int child_polls(const struct child *c, struct pollfd *p)
+{
+    int n = 0;
+    if (c->err >= 0)
+        p[n++] = (struct pollfd){ .fd = c->err, .events = POLLIN };
+    if (!c->link.broken)
+        p[n++] = (struct pollfd){ .fd = c->link.in, .events = POLLIN };
+    if (link_waits(&c->link))
+        p[n++] = (struct pollfd){ .fd = c->link.out, .events = POLLOUT };
+    return n;
 }
 
 int fleet_polls(struct pollfd *p)
 {
     int n = 0;
-    for (int i = 0; i < fleet.n; i++) {
-        struct child *c = &fleet.children[i];
-        if (c->err >= 0)
-            p[n++] = (struct pollfd){ .fd = c->err, .events = POLLIN };
-        if (!c->link.broken)
-            p[n++] = (struct pollfd){ .fd = c->link.in, .events = POLLIN };
-        if (link_waits(&c->link))
-            p[n++] = (struct pollfd){ .fd = c->link.out, .events = POLLOUT };
-    }
+    for (int i = 0; i < fleet.n; i++)
+        n += child_polls(&fleet.children[i], p + n);
     return n;
+}
+
+/* Which children have something: one call of the system for all of them, as hundreds may be there, of which one has. */
+static void fleet_look(void)
+{
+    struct pollfd *p = xalloc((size_t)fleet_room() + 1, sizeof *p);
+    int n = fleet_polls(p), at = 0;
+    bool known = poll(p, (nfds_t)n, 0) >= 0;
+    for (int i = 0; i < fleet.n; i++) {
+        struct pollfd own[FLEET_POLLS];
+        fleet.children[i].ready = !known;
+        for (int k = child_polls(&fleet.children[i], own); k > 0; k--)
+            fleet.children[i].ready |= p[at++].revents != 0;
+    }
+    free(p);
 }
 
 void fleet_move(void)
 {
+    fleet_look();
     for (int i = 0; i < fleet.n; i++)
         look_at(&fleet.children[i]);
 }

@@ -436,6 +436,16 @@ static bool on_card(int rank, const char *bytes, size_t len)
     return true;
 }
 
+static bool on_gone(int rank, const char *bytes, size_t len)
+{
+    struct unpack u = { bytes, bytes + len, false };
+    uint32_t how = get_u32(&u);
+    if (!is_rank(rank) || u.wrong || u.at != u.end || how > GONE_WITH_HOST)
+        return false;
+    crew_gone(rank, (enum gone)how);
+    return true;
+}
+
 /* What one host says to all others comes back to it. */
 static bool on_parcel(int from, const char *bytes, size_t len)
 {
@@ -487,9 +497,7 @@ static bool obey(const struct frame *f, const char *bytes)
     case FRAME_CARD:
         return on_card(f->value, bytes, f->len);
     case FRAME_GONE:
-        if (is_rank(f->value))
-            crew_gone(f->value);
-        return is_rank(f->value);
+        return on_gone(f->value, bytes, f->len);
     case FRAME_RELEASE:
         crew_hold(false);
         return true;

@@ -311,11 +311,11 @@ static void on_record(const struct pmi_record *r, const char *text)
 
 /* ---- ranks' ends ---- */
 
-/* For those who stay a little longer. */
-static void publish_death(int rank)
+/* For those who stay, if only a little longer. */
+static void publish_death(int rank, enum gone how)
 {
-    crew_gone(rank);
-    remote_gone(rank);
+    crew_gone(rank, how);
+    remote_gone(rank, how);
 }
 
 static bool is_ending(int sig)
@@ -329,14 +329,14 @@ static int status_code(int status)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* -with-ft: are there others, here or in jobs that are connected to this one? (The mpiexec of a spawned job tells the
- * one above that nobody is left here; front's `done`.) */
-static bool lives_without(int status)
+/* -with-ft: n ranks have failed with that code.  Are there others, here or in jobs that are connected to this one?
+ * (The mpiexec of a spawned job tells the one above that nobody is left here; front's `done`.) */
+static bool lives_without(int n, int code)
 {
-    if (node.lost_code < 0)
-        node.lost_code = status == 0 ? EXIT_NOT_FINALIZED : status_code(status);
-    return ++node.lost < crew.launch->size || crew.launch->spawned ||
-           spawned_pids(NULL, 0) + remote_jobs() > 0;
+    if (node.lost_code < 0 && n > 0)
+        node.lost_code = code;
+    node.lost += n;
+    return node.lost < crew.launch->size || crew.launch->spawned || spawned_pids(NULL, 0) + remote_jobs() > 0;
 }
 
 /* Invariant 2: a rank ended, and not through us. */
@@ -346,7 +346,7 @@ static void judge(int rank, pid_t pid, int status, const char *why)
     uint32_t state = atomic_load(&sr->state);
     bool running = state == KU_RANK_RUNNING;
     if (node.files[rank].let_go) {
-        publish_death(rank);
+        publish_death(rank, GONE_ALONE);
         return;
     }
     if (state == KU_RANK_ABORTED) {
@@ -374,17 +374,20 @@ static void judge(int rank, pid_t pid, int status, const char *why)
     } else if (status == 0) {
         facts.kind = FAILED_NOT_FINALIZED;
     }
-    facts.goes_on = crew.launch->survives && running && lives_without(status);
+    int code = status == 0 ? EXIT_NOT_FINALIZED : status_code(status);
+    facts.goes_on = running && crew.launch->survives && lives_without(1, code);
     report_failure(rank, &facts, pid, is_after(rank));
     if (facts.goes_on) {
         if (crew.launch->counts_failed)
-            set_code_of(rank, status == 0 ? EXIT_NOT_FINALIZED : status_code(status));
-        publish_death(rank);
+            set_code_of(rank, code);
+        publish_death(rank, GONE_ALONE);
         return;
     }
-    set_code_of(rank, status == 0 ? EXIT_NOT_FINALIZED : status_code(status));
+    if (running && node.lost_code >= 0) /* nobody is left */
+        set_code(node.lost_code);
+    set_code_of(rank, code);
     if (state != KU_RANK_FINALIZED) {
-        publish_death(rank);
+        publish_death(rank, GONE_ALONE);
         end_soon();
     }
 }
@@ -409,9 +412,14 @@ static void on_other(pid_t pid, int status)
 
 static void on_far_record(const struct pmi_record *r, const char *bytes, bool found_gone)
 {
+    struct ku_seg_rank *m = &node.mirror[r->rank];
+    uint32_t started = KU_RANK_STARTED;
     if (found_gone)
-        atomic_store(&node.mirror[r->rank].found_gone, 1);
-    on_record(r, bytes);
+        atomic_store(&m->found_gone, 1);
+    if (r->kind == PMI_RUNS)
+        atomic_compare_exchange_strong(&m->state, &started, KU_RANK_RUNNING);
+    else
+        on_record(r, bytes);
 }
 
 static void on_far_end(int rank, const struct frame_ended *e, const char *why)
@@ -432,26 +440,67 @@ static void on_failed(int code)
     end_at_once();
 }
 
-/* Its ranks are gone with it. */
-static void on_lost(int where, const char *why)
+/* The ranks that are lost with a host: a bit each; how many they are. */
+static int ranks_lost_with(int where, unsigned char *bits, bool *running)
 {
     const struct launch *l = crew.launch;
-    bool any = false;
+    int n = 0;
+    *running = true;
     for (int i = 0; i < l->size; i++)
         if (l->node_of[i] == where && crew.ranks[i].pid != 0) {
-            any = true;
+            n++;
+            bits[i / 8] |= (unsigned char)(1 << i % 8);
+            *running = *running && atomic_load(&node.mirror[i].state) == KU_RANK_RUNNING;
+        }
+    return n;
+}
+
+static void ranks_end_with_host(const unsigned char *bits, bool publish)
+{
+    for (int i = 0; i < crew.launch->size; i++)
+        if (bits[i / 8] & 1 << i % 8) {
             crew.ranks[i].pid = 0;
             crew.ranks[i].status = SIGKILL;
             crew.alive--;
             node.all_zero = false;
-            if (node.started)
-                publish_death(i);
+            if (publish)
+                publish_death(i, GONE_WITH_HOST);
         }
-    if (node.phase >= TERM)
-        return;
-    char *text = xformat("%s%s", why, any && node.started ? "; its ranks are lost" : "");
-    report_host(l->hosts[where].name, text);
+}
+
+static void report_lost(int where, const char *why, const unsigned char *bits, int n, bool on)
+{
+    char *ranks = on && n > 0 ? rank_words(bits, n, crew.launch->size) : NULL,
+         *text = ranks ? xformat("%s; %s %s lost; the job goes on", why, ranks, n > 1 ? "are" : "is")
+                       : xformat("%s%s", why,
+                                 on                      ? "; none of its ranks was left; the job goes on"
+                                 : n > 0 && node.started ? "; its ranks are lost"
+                                                         : "");
+    report_host(crew.launch->hosts[where].name, text);
     free(text);
+    free(ranks);
+}
+
+/* Its ranks are gone with it. */
+static void on_lost(int where, const char *why)
+{
+    unsigned char *bits = xalloc((size_t)crew.launch->size / 8 + 1, 1);
+    bool running;
+    int n = ranks_lost_with(where, bits, &running);
+    bool on =
+        crew.launch->survives && node.phase == RUN && node.begun && running && lives_without(n, EXIT_MPIEXEC);
+    ranks_end_with_host(bits, on || node.started);
+    if (node.phase < TERM)
+        report_lost(where, why, bits, n, on);
+    free(bits);
+    if (on && crew.launch->counts_failed && n > 0)
+        set_code(EXIT_MPIEXEC);
+    if (on)
+        hang_ended();
+    if (on || node.phase >= TERM)
+        return;
+    if (running && node.lost_code >= 0) /* nobody is left */
+        set_code(node.lost_code);
     set_code(EXIT_MPIEXEC);
     if (node.begun)
         end_soon();

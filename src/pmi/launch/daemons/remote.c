@@ -537,9 +537,12 @@ void remote_parcel(int from, int to, const void *bytes, size_t len)
     fleet_send(FRAME_FROM, to == SHARE_ALL ? NODE_ALL : to, from, bytes, len);
 }
 
-void remote_gone(int rank)
+void remote_gone(int rank, enum gone how)
 {
-    fleet_send(FRAME_GONE, NODE_ALL, rank, NULL, 0);
+    struct pack p = { 0 };
+    put_u32(&p, how);
+    fleet_send(FRAME_GONE, NODE_ALL, rank, p.bytes, p.len);
+    free(p.bytes);
 }
 
 void remote_release(void)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include "queue.h"
 
-enum { LINK_VERSION = 12, FRAME_CHECK = 0x4b4c, FRAME_MOST = 64 << 20, NODE_ALL = -1 };
+enum { LINK_VERSION = 13, FRAME_CHECK = 0x4b4c, FRAME_MOST = 64 << 20, NODE_ALL = -1 };
 
 enum frame_kind {
     /* Both ways, between neighbours. */
@@ -21,7 +21,7 @@ enum frame_kind {
     FRAME_KILL_RANK, /* value: the rank; it alone */
     FRAME_WANT,      /* value: a rank there, whose card is wanted; put_want */
     FRAME_CARD,      /* value: the rank; put_card: a card that was wanted there */
-    FRAME_GONE,      /* value: a rank that has died */
+    FRAME_GONE,      /* value: a rank that has died; 4 bytes: enum gone */
     FRAME_RELEASE,   /* ranks that are held go on */
     FRAME_ASK,       /* value: number of the question; what do the ranks wait for? */
     FRAME_STDIN,     /* value: the rank; bytes; none: that was all */
