@@ -186,6 +186,12 @@ void pmi_still(struct pmi_job *job)
     pmi_keel_send(PMI_STILL, 0, NULL, 0);
 }
 
+void pmi_doubts(struct pmi_job *job, int32_t rank)
+{
+    (void)job;
+    pmi_keel_send(PMI_DOUBTS, (uint32_t)rank, NULL, 0);
+}
+
 static int exit_code(int code)
 {
     return code != 0 && (code & 255) == 0 ? 1 : code & 255;

@@ -44,6 +44,8 @@ enum pmi_record_kind {
     PMI_BORN = 11, /* value: that process: all ranks of its job have been started */
     PMI_RUNS =
         12, /* this rank has begun with MPI, in a job of several nodes that goes on without ranks that fail */
+    PMI_DOUBTS =
+        13, /* value: a rank of this job that this one cannot reach any more, where the job goes on without it */
     PMI_FREE = 9,  /* value: that process: no rank here is connected to its job any more */
     PMI_REST = 10, /* value: that process: nothing can go on in its job but by other jobs; struct pmi_rest */
     PMI_TRACE = 6, /* struct pmi_trace: look where this rank is, then set its call's `traced` */
@@ -136,6 +138,9 @@ void pmi_look(const struct pmi_job *job);
 
 /* Every rank here sleeps: the launcher may want to know whether any can go on. */
 void pmi_still(struct pmi_job *job);
+
+/* This process cannot reach a rank any more, of which the launcher has not told that it is gone. */
+void pmi_doubts(struct pmi_job *job, int32_t rank);
 
 /* Show `text` through the launcher (merged with equal ones), or on stderr without one. */
 void pmi_message(struct pmi_job *job, const char *text);

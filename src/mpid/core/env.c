@@ -189,11 +189,22 @@ __attribute__((constructor)) static void add_knobs(void)
 
 /* ---- Services to devices ---- */
 
-/* Only the device that talks to the peer may say so: another does not know what is still to be delivered. */
+static bool service_is_failed(void *arg, int32_t grank)
+{
+    (void)arg;
+    return grank >= 0 && grank < MPID_core.job.size &&
+           atomic_load_explicit(&ku_segment_gone(&MPID_core.job.segment)[grank], memory_order_relaxed) != 0;
+}
+
+/* Only the device that talks to the peer may say so: another does not know what is still to be delivered.  Where others
+ * go on with the peer, all are to see it alike: the launcher, which has not told that it is gone, decides. */
 static void service_gone(void *arg, int32_t grank)
 {
-    if (grank >= 0 && grank < MPID_core.peers.n && MPID_Dev_serves(arg, grank))
-        MPID_Peer_gone(grank);
+    if (grank < 0 || grank >= MPID_core.peers.n || !MPID_Dev_serves(arg, grank))
+        return;
+    if (MPID_Survives() && grank < MPID_core.job.size && !peer_gone(grank) && !service_is_failed(arg, grank))
+        pmi_doubts(&MPID_core.job, grank);
+    MPID_Peer_gone(grank);
 }
 
 static void service_error(void *arg, const char *text)
@@ -207,13 +218,6 @@ static const char *service_knob(void *arg, const char *name)
     const struct ku_knob *k = ku_knob_find(name);
     (void)arg;
     return k != NULL ? k->str : NULL;
-}
-
-static bool service_is_failed(void *arg, int32_t grank)
-{
-    (void)arg;
-    return grank >= 0 && grank < MPID_core.job.size &&
-           atomic_load_explicit(&ku_segment_gone(&MPID_core.job.segment)[grank], memory_order_relaxed) != 0;
 }
 
 static int32_t service_next_failed(void *arg, uint32_t *seen)

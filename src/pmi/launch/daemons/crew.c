@@ -516,6 +516,14 @@ void crew_stop(pid_t but)
             usleep(500);
 }
 
+void crew_kill(int rank, bool in_mpi)
+{
+    const struct ku_segment *s = &crew.segments[crew.launch->node_of[rank]];
+    uint32_t state = atomic_load(&ku_segment_rank(s, (uint32_t)crew.ranks[rank].local)->state);
+    if (crew.ranks[rank].pid > 0 && (!in_mpi || state == KU_RANK_RUNNING))
+        kill(crew.ranks[rank].pid, SIGKILL);
+}
+
 void crew_hold(bool hold)
 {
     for (int i = 0; i < crew.launch->nodes; i++)

@@ -44,6 +44,9 @@ void crew_stop(pid_t but);
  * told of each once. */
 int crew_stopped_by_terminal(void (*first)(int rank, int sig));
 
+/* SIGKILL to a rank here; `in_mpi`: if it has begun with MPI and has not ended that. */
+void crew_kill(int rank, bool in_mpi);
+
 /* Do the ranks wait in MPI_Init? */
 void crew_hold(bool hold);
 /* That rank has died: those who stay are to know. */

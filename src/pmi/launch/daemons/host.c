@@ -399,12 +399,13 @@ static bool is_rank(int rank)
     return rank >= 0 && rank < host.launch.size;
 }
 
-static bool kill_rank(int rank)
+static bool kill_rank(int rank, const char *bytes, size_t len)
 {
-    if (!is_rank(rank) || !crew_is_here(rank))
+    struct unpack u = { bytes, bytes + len, false };
+    uint32_t in_mpi = get_u32(&u);
+    if (!is_rank(rank) || !crew_is_here(rank) || u.wrong || u.at != u.end || in_mpi > 1)
         return false;
-    if (crew.ranks[rank].pid > 0)
-        kill(crew.ranks[rank].pid, SIGKILL);
+    crew_kill(rank, in_mpi != 0);
     return true;
 }
 
@@ -491,7 +492,7 @@ static bool obey(const struct frame *f, const char *bytes)
         crew_signal(SIGKILL, 0);
         return true;
     case FRAME_KILL_RANK:
-        return kill_rank(f->value);
+        return kill_rank(f->value, bytes, f->len);
     case FRAME_WANT:
         return on_want(f->value, bytes, f->len);
     case FRAME_CARD:

@@ -32,6 +32,7 @@
 #include <unistd.h>
 #include "cards.h"
 #include "crew.h"
+#include "doubts.h"
 #include "feed.h"
 #include "fleet.h"
 #include "pmi/launch/hang/hang.h"
@@ -58,8 +59,9 @@ enum phase { RUN, LINGER, TERM, KILL };
 
 /* What is noted of a rank to judge its end. */
 struct file {
-    bool let_go; /* it ends alone (PMI_ABORT_SOME) */
-    bool aborts; /* it has said so */
+    bool let_go;   /* it ends alone (PMI_ABORT_SOME) */
+    bool aborts;   /* it has said so */
+    int unreached; /* we have ended it, as this rank and it could not reach each other; ... + 1, 0: no */
 };
 
 static struct node {
@@ -217,6 +219,14 @@ static void on_abort(int rank, uint32_t code, const char *text, size_t len)
     end_soon();
 }
 
+static void kill_rank(int rank, bool in_mpi)
+{
+    if (crew_is_here(rank))
+        crew_kill(rank, in_mpi);
+    else
+        remote_kill_rank(rank, in_mpi);
+}
+
 /* Some ranks end, and the job goes on.  That they do is no failure to be judged. */
 static void on_abort_some(const struct pmi_record *r, const char *bytes)
 {
@@ -236,10 +246,7 @@ static void on_abort_some(const struct pmi_record *r, const char *bytes)
         if (crew.ranks[rank].pid == 0 ||
             rank == (int32_t)r->rank) /* that one flushes its output and leaves */
             continue;
-        if (crew_is_here(rank))
-            kill(crew.ranks[rank].pid, SIGKILL);
-        else
-            remote_kill_rank(rank);
+        kill_rank(rank, false);
     }
 }
 
@@ -307,6 +314,8 @@ static void on_record(const struct pmi_record *r, const char *text)
         hang_rests((pid_t)r->value, text, r->len);
     else if (r->kind == PMI_STILL)
         hang_still(crew.launch->node_of[r->rank]);
+    else if (r->kind == PMI_DOUBTS && crew.launch->survives && r->value < (uint32_t)crew.launch->size)
+        doubts_add((int)r->rank, (int)r->value);
 }
 
 /* ---- ranks' ends ---- */
@@ -327,6 +336,22 @@ static bool is_ending(int sig)
 static int status_code(int status)
 {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* For doubts.h. */
+static void end_doubted(int rank, int other)
+{
+    node.files[rank].unreached = other + 1;
+    kill_rank(rank, true);
+}
+
+/* What is known besides of the end of such a rank: to be freed; NULL: it is none. */
+static char *doubted_why(int rank, int status)
+{
+    int other = node.files[rank].unreached;
+    return other > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL
+               ? xformat("rank %d and it could not reach each other, so mpiexec has ended it", other - 1)
+               : NULL;
 }
 
 /* -with-ft: n ranks have failed with that code.  Are there others, here or in jobs that are connected to this one?
@@ -397,7 +422,7 @@ static void on_end(int rank, pid_t pid, int status)
     node.all_zero = node.all_zero && status == 0;
     if (node.phase >= TERM)
         return;
-    char *why = crew_why(rank, status);
+    char *doubted = doubted_why(rank, status), *why = doubted ? doubted : crew_why(rank, status);
     judge(rank, pid, status, why);
     free(why);
     hang_ended();
@@ -429,8 +454,10 @@ static void on_far_end(int rank, const struct frame_ended *e, const char *why)
     atomic_store(&m->found_gone, e->found_gone);
     m->abort_code = e->abort_code;
     node.all_zero = node.all_zero && e->status == 0;
+    char *doubted = doubted_why(rank, e->status);
     if (node.phase < TERM)
-        judge(rank, e->pid, e->status, why);
+        judge(rank, e->pid, e->status, doubted ? doubted : why);
+    free(doubted);
     hang_ended();
 }
 
@@ -661,6 +688,7 @@ static int poll_ms(void)
     double due = sooner(sooner(node.phase == RUN ? 0 : node.phase_due, node.timeout_due),
                         node.phase == LINGER ? 0 : report_due());
     due = sooner(due, node.phase == RUN ? sooner(node.profile_due, node.profile_at) : 0);
+    due = sooner(due, node.phase == RUN ? doubts_due() : 0);
     due = sooner(sooner(due, node.phase == RUN ? hang_due() : 0),
                  sooner(sooner(remote_due(), cards_due()), strangers_due()));
     return due == 0 ? -1 : milliseconds(due - now()) + 1;
@@ -705,6 +733,8 @@ static void on_time(void)
         on_timeout();
     if (node.phase == RUN && node.profile_due && t >= node.profile_due)
         profile_ask();
+    if (node.phase == RUN)
+        doubts_settle(end_doubted);
     if (node.phase == RUN && node.profile_at && t >= node.profile_at)
         profile_write();
     if (node.phase == RUN && hang_due() && t >= hang_due() && hang_on_time()) {

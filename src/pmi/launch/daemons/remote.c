@@ -511,9 +511,12 @@ void remote_kill(void)
     fleet_send(FRAME_KILL, NODE_ALL, 0, NULL, 0);
 }
 
-void remote_kill_rank(int rank)
+void remote_kill_rank(int rank, bool in_mpi)
 {
-    fleet_send(FRAME_KILL_RANK, crew.launch->node_of[rank], rank, NULL, 0);
+    struct pack p = { 0 };
+    put_u32(&p, in_mpi);
+    fleet_send(FRAME_KILL_RANK, crew.launch->node_of[rank], rank, p.bytes, p.len);
+    free(p.bytes);
 }
 
 void remote_want(uint32_t rank, uint32_t epoch, int node)

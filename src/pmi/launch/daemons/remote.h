@@ -38,7 +38,7 @@ void remote_signal(int sig);
 /* Hosts that have not told yet that their ranks stand still. */
 int remote_stopping(void);
 void remote_kill(void);
-void remote_kill_rank(int rank);
+void remote_kill_rank(int rank, bool in_mpi); /* as crew_kill */
 /* The card of a rank there is wanted on `node`; a card is there that was wanted on a->node. */
 void remote_want(uint32_t rank, uint32_t epoch, int node);
 void remote_card(const struct card_answer *a);

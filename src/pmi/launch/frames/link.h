@@ -18,7 +18,7 @@ enum frame_kind {
     FRAME_JOB,       /* what is to be started; see job.c */
     FRAME_SIGNAL,    /* value: the signal */
     FRAME_KILL,      /* SIGKILL to every process of the job, again and again */
-    FRAME_KILL_RANK, /* value: the rank; it alone */
+    FRAME_KILL_RANK, /* value: the rank; it alone; 4 bytes: 1: if it is in MPI */
     FRAME_WANT,      /* value: a rank there, whose card is wanted; put_want */
     FRAME_CARD,      /* value: the rank; put_card: a card that was wanted there */
     FRAME_GONE,      /* value: a rank that has died; 4 bytes: enum gone */
