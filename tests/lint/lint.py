@@ -51,7 +51,7 @@ GENERATED = {"mpi.h", "mpicxx.h", "mpi_const.h", "bodies.h", "front_abi.h", "dev
 # What a global symbol of a folder may be called ("A symbol's prefix says its folder").
 PREFIX = {
     UTIL: r"ku_", PMI: r"pmi_", DATATYPE: r"MPID_", CORE: r"MPID_|dev_no_", TEAM: r"MPID_", "src/mpid/reduce": r"MPID_Op_", "src/mpid/adi2": r"MPID_", "src/mpid/ch_": r"dev_|keel_device$", "src/mpid/rdm": r"rdm_", "src/mpid/hook": r"dev_|MPID_",
-    "src/mpi/binding": r"P?MPIX?_|MPIR_", "src/mpi/": r"MPIR_", "src/mpi/abi": r"P?MPIX?_|MPIR_|MPII_|P?OMPI_|ompi_|la_(version|objsearch)$", "src/mpi/binding/mpich": r"P?MPIX?_|MPIR_|p?mpix?_|pmpir_|__mpi_", "src/mpi/binding/openmpi": r"P?MPIX?_|MPIR_|ompi_|p?mpix?_",
+    "src/mpi/binding": r"P?MPIX?_|MPIR_", "src/mpi/": r"MPIR_", "src/mpi/abi": r"P?MPIX?_|MPIR_|MPII_|P?OMPI_|ompi_|la_(version|objsearch)$", "src/mpi/binding/mpich": r"P?MPIX?_|MPIR_|p?mpix?_|pmpix?r_|__mpi_", "src/mpi/binding/openmpi": r"P?MPIX?_|MPIR_|ompi_|p?mpix?_",
     "src/mpi/fortran": r"MPIR_|kf_|p?mpi(x|r|xr)?_|__mpi_|mpi(fcmb|priv)", IMPL: r"MPIR_",
 }
 # Devices whose packets do not lie in the job's segment are to work with whatever segment there is.

@@ -43,8 +43,8 @@ def old(proc):
     return proc.flags.get("removed") or proc.flags.get("deprecated") == "2.0"
 
 
-def procedures(api, bodies, extensions=False):
-    return [p for p in exported(api, bodies) if not C_ONLY.match(p.name) and (extensions or not p.has("extension"))]
+def procedures(api, bodies):
+    return [p for p in exported(api, bodies) if not C_ONLY.match(p.name)]
 
 
 def fname(proc, p):
@@ -80,7 +80,7 @@ class Arg:
             self.dim = "(*)"
         out = "OUT" if "_OUT" in kind else "INOUT" if "_INOUT" in kind else "IN"
         self.intent = "IN" if self.proc.short == "Cancel" else out
-        self.asynchronous &= self.array or kind == "COMM_OUT"
+        self.asynchronous &= self.array or kind in ("COMM_OUT", "INT_INOUT")
         self.ctype = "int *"
         if self.choice:
             self.type08 = self.typempi = None
@@ -686,10 +686,10 @@ def own_name(proc):
 
 def mpich_spelling(name, large):
     """What MPICH's modules call a procedure of mpi_f08: a large one mpi_x_f08_large up to MPICH 4.1, mpi_x_c_f08 from 4.2 on."""
-    m = re.match(r"(p?)(mpi_\w+?)(_c)?(_f08(?:ts)?)$", name)
+    m = re.match(r"(p?)(mpix?_\w+?)(_c)?(_f08(?:ts)?)$", name)
     if not m:
         return [name]
-    base = m.group(2).replace("mpi_", "mpir_", 1) if m.group(1) else m.group(2)
+    base = m.group(2).replace("_", "r_", 1) if m.group(1) else m.group(2)
     of_now = m.group(1) + base + (m.group(3) or "") + m.group(4)
     return [m.group(1) + base + m.group(4) + "_large", of_now] if large else [of_now]
 
@@ -749,7 +749,7 @@ def openmpi_names(body, prefix):
 def c_file(api, bodies, prefix, names=keel_names, also=()):
     """names: the procedure and its names in one MPI's modules; also: [(another name, MPI_X)]."""
     parts = []
-    for proc in procedures(api, bodies, bool(also)):
+    for proc in procedures(api, bodies):
         for large in variants(proc):
             body = Body(proc, large, prefix)
             text, *rows = names(body, prefix)

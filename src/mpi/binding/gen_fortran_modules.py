@@ -3,7 +3,7 @@
 
 import re
 from gen_fortran import FUNCTIONS, Body, arguments, nonblocking, old, own_name, procedures, variants
-from headers import fill
+from headers import EXTENSIONS, fill
 from kinds import HANDLES
 
 MPIF_H = """\
@@ -25,7 +25,7 @@ SENTINELS = [
 ]
 # Constants of Fortran alone; LOGICAL ones differ by form.
 OWN = [("MPI_STATUS_SIZE", 8), ("MPI_SOURCE", 1), ("MPI_TAG", 2), ("MPI_ERROR", 3), ("MPI_ADDRESS_KIND", 8), ("MPI_COUNT_KIND", 8),
-       ("MPI_OFFSET_KIND", 8), ("MPI_INTEGER_KIND", "KIND(0)")]
+       ("MPI_OFFSET_KIND", 8), ("MPI_INTEGER_KIND", "KIND(0)")] + EXTENSIONS
 CALLBACKS = ["MPI_COMM_NULL_COPY_FN", "MPI_COMM_DUP_FN", "MPI_COMM_NULL_DELETE_FN", "MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_DUP_FN",
              "MPI_TYPE_NULL_DELETE_FN", "MPI_WIN_NULL_COPY_FN", "MPI_WIN_DUP_FN", "MPI_WIN_NULL_DELETE_FN"]
 CONVERSIONS = [("MPI_CONVERSION_FN_NULL", "INTEGER"), ("MPI_CONVERSION_FN_NULL_C", "INTEGER(KIND=MPI_COUNT_KIND)")]

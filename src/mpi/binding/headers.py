@@ -276,10 +276,12 @@ def mpi_h(api, abi, here):
     )
 
 
+EXTENSIONS = [("MPIX_ERR_PROC_FAILED", 16301), ("MPIX_ERR_PROC_FAILED_PENDING", 16302), ("MPIX_ERR_REVOKED", 16303)]
+
+
 def extensions(api, here):
     """What is beyond MPI: its names begin with MPIX_."""
-    rows = ["#define %s %d" % row for row in (("MPIX_ERR_PROC_FAILED", 16301), ("MPIX_ERR_PROC_FAILED_PENDING", 16302),
-                                              ("MPIX_ERR_REVOKED", 16303))]
+    rows = ["#define %s %d" % row for row in EXTENSIONS]
     text = prototypes([p for p in api.procs if p.has("extension")], here)
     return "/* User-Level Failure Mitigation (doc/failures.md). */\n" + "\n".join(rows) + "\n\n" + text
 

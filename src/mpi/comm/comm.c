@@ -217,6 +217,8 @@ int MPIR_Comm_start(MPIR_Comm *parent, MPIR_Comm *c, const uint32_t context[2])
     if (!err && c->local)
         MPID_Refused_with(&c->local->adi, MPIR_Comm_context(c->local, MPID_CONTEXT_PT2PT),
                           MPIR_Comm_context(c, MPID_CONTEXT_COLL));
+    if (!err && MPID_Survives() && MPID_Revoked(&c->adi)) /* by one that had it before this one */
+        MPIR_Comm_revoked(&c->adi);
     return err;
 }
 

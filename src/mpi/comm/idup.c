@@ -30,7 +30,8 @@ static void hide(MPIR_Comm *c)
 
 static void reveal(MPIR_Comm *c)
 {
-    MPIR_Object_rename(c);
+    if (!(c->adi.obj.flags & KEEL_OBJ_REVOKED)) /* that one is hidden for the same calls, and more */
+        MPIR_Object_rename(c);
     c->adi.obj.flags &= (uint8_t)~KEEL_OBJ_PENDING;
 }
 

@@ -14,17 +14,39 @@ static void abandon(MPIR_Request *recv)
     MPID_Wait(recv, NULL);
 }
 
+/* Half of it has failed, as a peer is lost.  In a collective the other peer waits for the other half all the same. */
+static void send_though(const void *buf, int64_t count, MPIR_Datatype *type, int dest, int tag,
+                        MPIR_Comm *comm, int which)
+{
+    struct ku_err words = *ku_err_last();
+    if (which != MPID_CONTEXT_PT2PT)
+        (void)MPIR_P2p_send(buf, count, type, dest, tag, comm, which);
+    *ku_err_last() = words;
+}
+
+static void receive_though(MPIR_Request *recv, int which, MPIR_Status *status)
+{
+    struct ku_err words = *ku_err_last();
+    if (which != MPID_CONTEXT_PT2PT)
+        (void)MPID_Wait(recv, status);
+    else
+        abandon(recv);
+    *ku_err_last() = words;
+}
+
 int MPIR_P2p_sendrecv(const void *sbuf, int64_t scount, MPIR_Datatype *stype, int dest, int stag, void *rbuf,
                       int64_t rcount, MPIR_Datatype *rtype, int source, int rtag, MPIR_Comm *comm, int which,
                       MPIR_Status *status)
 {
     MPIR_Request recv = { .obj = { .index = KEEL_NO_INDEX, .gen = 1, .refs = 1 } };
     int err = MPIR_P2p_irecv(rbuf, rcount, rtype, source, rtag, comm, which, &recv);
-    if (err)
+    if (err) {
+        send_though(sbuf, scount, stype, dest, stag, comm, which);
         return err;
+    }
     err = MPIR_P2p_send(sbuf, scount, stype, dest, stag, comm, which);
     if (err) {
-        abandon(&recv);
+        receive_though(&recv, which, status);
         return err;
     }
     return MPID_Wait(&recv, status);

@@ -464,7 +464,10 @@ static struct umsg *look(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t conte
         MPID_DeviceCheck(MPID_NOTBLOCKING);
         m = MPID_Unexp_find(&c->unexp, src_lrank, tag);
     }
-    if (m == NULL && (MPID_core.peers.nlost != 0 || MPID_core.doubts != 0))
+    const struct MPID_Refusal *refusal = m == NULL ? refused_in(c, tag) : NULL;
+    if (refusal != NULL)
+        *err = MPID_Err_refused(refusal);
+    else if (m == NULL && (MPID_core.peers.nlost != 0 || MPID_core.doubts != 0))
         MPID_Recv_hopeless(comm, src_lrank, err);
     return m;
 }

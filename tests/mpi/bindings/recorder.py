@@ -182,8 +182,13 @@ def counts(proc):
     return {p.name for p in proc.params if p.name in names and not is_out(p)}
 
 
+def name_of(proc, prefix):
+    """prefix: MPI_ or PMPI_; a procedure beyond MPI has an X there."""
+    return prefix[:-1] + "X" * bool(proc.has("extension")) + "_" + proc.short
+
+
 def record(proc, large, prefix):
-    lines = ['put_begin("%s%s");' % (prefix, proc.short + "_c" * large)]
+    lines = ['put_begin("%s");' % (name_of(proc, prefix) + "_c" * large)]
     tail = []
     for i, p in enumerate(proc.visible(large)):
         n, kind, decl = p.name, p.kind.name, p.decl(large)
@@ -265,7 +270,7 @@ def recorder_c(api, names):
 def line(proc, large, prefix, unused=(), null=(), own=(), more=None):
     """What is told of a call with `given`; unused: statuses that the binding leaves out; null: pointers that are NULL; own: what the
     binding has something of its own for; more: {argument: what is added to it}."""
-    words = [prefix + proc.short + "_c" * large]
+    words = [name_of(proc, prefix) + "_c" * large]
     late = []
     three = counts(proc)
     for i, p in enumerate(proc.visible(large)):

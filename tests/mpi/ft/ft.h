@@ -34,6 +34,22 @@ CHECK_UNUSED static int ft_failed(MPI_Comm comm)
     return n;
 }
 
+/* Until it is known here that n members have. */
+CHECK_UNUSED static void ft_await(MPI_Comm comm, int n)
+{
+    while (ft_failed(comm) < n)
+        ;
+}
+
+/* The last rank dies, and the others know that. */
+CHECK_UNUSED static void ft_last_dies(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check_rank == check_size - 1)
+        ft_die();
+    ft_await(MPI_COMM_WORLD, 1);
+}
+
 /* A communicator of those that live, on which a sum comes out right. */
 CHECK_UNUSED static MPI_Comm ft_shrunk(MPI_Comm comm, int expected)
 {
