@@ -2,6 +2,7 @@
 /* Failures are acknowledged some at a time, in the order in which they are listed; an acknowledgement covers what was
  * known, and no failure that comes later. */
 /* ranks: 5 */
+/* across: that one is lost, and that others say so, is heard from the device */
 /* mpiexec: -with-ft ulfm */
 /* stderr: (?s)\A(mpiexec: ranks? [^\n]*killed by signal 9 \(SIGKILL, Killed\); the job goes on\n)+\Z */
 #include "ft.h"

@@ -2,6 +2,7 @@
 /* A collective with a rank that has failed ends at all that live. Where each needs something of all, it ends with an
  * error at each; elsewhere it may end well at some. */
 /* ranks: 2 4 7 */
+/* across: that one is lost, and that others say so, is heard from the device */
 /* mpiexec: -with-ft ulfm */
 /* stderr: \Ampiexec: rank \d+ \([^\n]*killed by signal 9 \(SIGKILL, Killed\); the job goes on\n\Z */
 #include "ft.h"

@@ -2,6 +2,7 @@
 /* Communicators with ranks that have failed can be freed and disconnected, revoked or not, with what is left on them;
  * and MPI_Finalize ends though one dies in it, and though some are left. */
 /* ranks: 3 5 */
+/* across: that one is lost, and that others say so, is heard from the device */
 /* mpiexec: -with-ft ulfm */
 /* stderr: (?s)\A(mpiexec: ranks? [^\n]*killed by signal 9 \(SIGKILL, Killed\); the job goes on\n)+\Z */
 #include "ft.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The error handler of the communicator is called once for an error, with its class; that of others is not. */
 /* ranks: 3 */
+/* across: that one is lost, and that others say so, is heard from the device */
 /* mpiexec: -with-ft ulfm */
 /* stderr: \Ampiexec: rank \d+ \([^\n]*killed by signal 9 \(SIGKILL, Killed\); the job goes on\n\Z */
 #include "ft.h"
@@ -41,14 +42,15 @@ int main(int argc, char **argv)
     MPI_Request r[2];
     int v = 0, flag = 1;
     check_init(&argc, &argv);
+    check_errors_return();
     MPI_Comm_create_errhandler(handle, &handler);
     MPI_Comm_create_errhandler(never, &others);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, others);
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, others);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, handler);
     int err = MPI_Irecv(&v, 1, MPI_INT, 2, 2, comm, &r[0]), other = 1 - check_rank;
     ft_last_dies();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, others);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, others);
     err |= MPI_Irecv(&v, 1, MPI_INT, other, 3, comm, &r[1]);
     CHECK_EQ(err, MPI_SUCCESS);
     CALLED(MPI_Recv(&v, 1, MPI_INT, 2, 1, comm, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED, comm);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages to and from a rank that has failed end with an error that names the reason; all others go on. */
 /* ranks: 3 4 */
+/* across: that one is lost, and that others say so, is heard from the device */
 /* mpiexec: -with-ft ulfm */
 /* stderr: \Ampiexec: rank \d+ \([^\n]*killed by signal 9 \(SIGKILL, Killed\); the job goes on\n\Z */
 #include "ft.h"

@@ -2,6 +2,7 @@
 /* Communicators without the rank that has failed are as before, in messages, from any source, collectives and when
  * others are made from them; who has failed is known by communicator, and so is what is acknowledged. */
 /* ranks: 4 7 */
+/* across: that one is lost, and that others say so, is heard from the device */
 /* mpiexec: -with-ft ulfm */
 /* stderr: \Ampiexec: rank \d+ \([^\n]*killed by signal 9 \(SIGKILL, Killed\); the job goes on\n\Z */
 #include "ft.h"

@@ -2,6 +2,7 @@
 /* Persistent and partitioned requests with a rank that fails: what was started ends with an error, and the request is
  * inactive; starting it again is an error at once or when it is waited for; it can be freed. */
 /* ranks: 2 4 */
+/* across: that one is lost, and that others say so, is heard from the device */
 /* mpiexec: -with-ft ulfm */
 /* stderr: \Ampiexec: rank \d+ \([^\n]*killed by signal 9 \(SIGKILL, Killed\); the job goes on\n\Z */
 #include "ft.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A communicator is revoked by who has it already, while others are still making it: all hear, sooner or later. */
 /* ranks: 3 5 8 */
+/* across: that one is lost, and that others say so, is heard from the device */
 /* mpiexec: -with-ft ulfm */
 #include "ft.h"
 

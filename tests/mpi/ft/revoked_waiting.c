@@ -2,6 +2,7 @@
 /* What waits on a communicator when another member revokes it ends, whatever it is; a persistent request cannot be
  * started any more, and all can be freed. */
 /* ranks: 2 5 */
+/* across: that one is lost, and that others say so, is heard from the device */
 /* mpiexec: -with-ft ulfm */
 #include "ft.h"
 #include <time.h>
