@@ -88,6 +88,40 @@ static int killed_rank(int rank, void *arg)
     return 0;
 }
 
+/* In a job that goes on without ranks that fail, a receive from any source pends; one that has no place in a slab fails. */
+static int pending_rank(int rank, void *arg)
+{
+    struct MPIR_HANDLE any = { .obj = { .index = 0 } }, inner = { .obj = { .index = KEEL_NO_INDEX } };
+    struct MPIR_COMMUNICATOR c = { .rank = rank, .size = 3, .remote_size = 3, .context_id = 4700 };
+    int v = 7, got = -1;
+    MPIR_Status s;
+    (void)arg;
+    init();
+    CHECK(MPID_CommInit(NULL, &c) == 0, "CommInit: %s", MPID_Error_text());
+    if (rank == 2) {
+        for (int i = 0; i < 2; i++)
+            MPID_RecvContig(NULL, &v, sizeof v, i, 9, CTX, NULL, &err);
+        kill(getpid(), SIGKILL);
+    }
+    MPID_IrecvContig(&c, &got, sizeof got, MPI_ANY_SOURCE, 2, 4700, &any, &err);
+    MPID_IrecvContig(&c, &got, sizeof got, MPI_ANY_SOURCE, 3, 4700, &inner, &err);
+    CHECK(err == 0 && !MPID_Recv_pending(&any, &err), "nobody has failed: %d", err);
+    MPID_SendContig(NULL, &v, sizeof v, rank, 9, CTX, 2, 0, &err); /* rank 2 may go now */
+    MPID_RecvComplete(&inner, &s, &err);
+    CHECK(err == MPID_ERR_PROC_FAILED && MPID_Gone_class() == err && MPID_Survives(), "error %d", err);
+    err = 0;
+    CHECK(MPID_Recv_pending(&any, &err) && err == MPID_ERR_PROC_FAILED_PENDING, "pending: %d", err);
+    err = 0;
+    MPID_Lost_acked(&c, 1);
+    CHECK(!MPID_Recv_pending(&any, &err) && any.errval == 0, "acknowledged: %d", err);
+    MPID_SendContig(&c, &v, sizeof v, rank, 2, 4700, 1 - rank, 0, &err);
+    MPID_RecvComplete(&any, &s, &err);
+    CHECK(err == 0 && got == 7 && s.MPI_SOURCE == 1 - rank, "any source: %d, error %d", s.MPI_SOURCE, err);
+    MPID_CommFree(&c);
+    MPID_End();
+    return 0;
+}
+
 /* Killed while it streams; what the other waits for must end. */
 static int streaming_rank(int rank, void *arg)
 {
@@ -476,6 +510,9 @@ int main(void)
         job_nodes = d < 2 ? 1 : 2;
         printf("%s, %d nodes\n", devices[d], job_nodes);
         bad += run("a rank is killed", 3, 2, killed_rank, NULL);
+        setenv("KEEL_SURVIVE", "1", 1);
+        bad += run("a rank is killed, and others go on", 3, 2, pending_rank, NULL);
+        unsetenv("KEEL_SURVIVE");
         bad += run("a sender is killed as it streams", 2, 1, streaming_rank, NULL);
         bad += run("a receiver is killed as it streams", 2, 1, streaming_rank, &bad);
         bad += run("a rank is killed whose memory others use", 3, 2, memory_rank, NULL);

@@ -80,7 +80,7 @@ def lacks_compiler(ctx, source):
 
 def lacks_name(ctx, said):
     """What the program uses that the other MPI's header has not, by what the compiler said of it; or ''."""
-    m = re.search(r"(?:implicit declaration of function|unknown type name|error:) .(MPI_\w+)[^\n]*", said)
+    m = re.search(r"(?:implicit declaration of function|unknown type name|error:) .(MPIX?_\w+)[^\n]*", said)
     return f"{m.group(1)} is not in the header of {ctx.abi}" if m else ""
 
 

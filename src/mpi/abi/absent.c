@@ -14,7 +14,6 @@
 
 #ifdef ABI_OPENMPI
 ABSENT(MPI_Session_set_info) /* of Open MPI 5 alone; no procedure of MPI */
-ABSENT(MPIX_Comm_ishrink)
 ABSENT(OMPI_Affinity_str)
 #else
 ABSENT(MPIX_Allreduce_enqueue)

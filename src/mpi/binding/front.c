@@ -34,20 +34,22 @@ int MPIR_front_absent(void)
     return MPIR_Err(MPI_ERR_UNSUPPORTED_OPERATION, NULL, "this version of Keel MPI does not have it");
 }
 
-/* The communicator that the last call here was refused for, as it is revoked: the error is its handler's. */
-static _Thread_local MPIR_Comm *revoked __attribute__((tls_model("initial-exec")));
+/* What the last call here was refused for, as it is revoked: the error is its handler's. */
+static _Thread_local struct keel_object *revoked __attribute__((tls_model("initial-exec")));
 
 int MPIR_front_fail(struct front_target target, const char *call, int errclass)
 {
     struct keel_object *o = target.object;
     if (!o && errclass == MPID_ERR_REVOKED && revoked)
-        return MPIR_Err_comm(revoked, call, errclass);
+        target = front_target(o = revoked);
     if (!o || o->gen != target.gen)
         return MPIR_Err_none(call, errclass);
     if (o->kind == MPIR_KIND_COMM)
         return MPIR_Err_comm(target.object, call, errclass);
     if (o->kind == MPIR_KIND_WIN)
         return MPIR_Err_win(target.object, call, errclass);
+    if (o->kind == MPIR_KIND_FILE)
+        return MPIR_Err_file(target.object, call, errclass);
     if (o->kind == MPIR_KIND_ERRHANDLER)
         return MPIR_Err_given(target.object, call, errclass);
     MPIR_Session *s = o->kind == MPIR_KIND_GROUP ? ((MPIR_Group *)target.object)->session : target.object;
@@ -77,6 +79,8 @@ int MPIR_front_fail_here(struct front_target target, const char *call, int errcl
 int MPIR_front_fail_file(struct front_target target, const char *call, int errclass)
 {
     struct keel_object *o = target.object;
+    if (!o && errclass == MPID_ERR_REVOKED && revoked)
+        return MPIR_front_fail(target, call, errclass);
     return o && o->gen == target.gen ? MPIR_Err_file(target.object, call, errclass)
                                      : MPIR_Err_no_file(call, errclass);
 }
@@ -122,7 +126,7 @@ int MPIR_front_bad_handle(int kind, bool is_message, uint64_t handle, const char
 {
     const struct kind_row *want = is_message ? &message : &kinds[kind];
     char text[120], element[32] = "";
-    revoked = kind == MPIR_KIND_COMM ? MPIR_Object_revoked(handle) : NULL;
+    revoked = MPIR_Object_revoked((enum MPIR_KIND)kind, handle);
     if (revoked)
         return MPIR_Err(MPID_ERR_REVOKED, arg, "has been revoked");
     front_describe(text, sizeof text, kind, want, handle);

@@ -163,17 +163,17 @@ static inline MPIR_Comm *front_comm_early(uint64_t handle, const char *arg, int 
 {
     MPIR_Comm *comm = MPIR_Object_of(MPIR_KIND_COMM, handle);
     if (unlikely(!comm) && unlikely(!(comm = MPIR_Object_pending(handle))) &&
-        unlikely(!(comm = MPIR_Object_revoked(handle))))
+        unlikely(!(comm = MPIR_Object_revoked(MPIR_KIND_COMM, handle))))
         *err = MPIR_front_bad_handle(MPIR_KIND_COMM, false, handle, arg, -1);
     return comm;
 }
-/* The communicator of a call that one that is revoked may be passed to as well. */
-static inline MPIR_Comm *front_comm_revoked(uint64_t handle, const char *arg, int *err)
+/* The communicator, window or file of a call that one that is revoked may be passed to as well. */
+static inline void *front_revoked(enum MPIR_KIND kind, uint64_t handle, const char *arg, int *err)
 {
-    MPIR_Comm *comm = MPIR_Object_of(MPIR_KIND_COMM, handle);
-    if (unlikely(!comm) && unlikely(!(comm = MPIR_Object_revoked(handle))))
-        *err = MPIR_front_bad_handle(MPIR_KIND_COMM, false, handle, arg, -1);
-    return comm;
+    void *obj = MPIR_Object_of(kind, handle);
+    if (unlikely(!obj) && unlikely(!(obj = MPIR_Object_revoked(kind, handle))))
+        *err = MPIR_front_bad_handle(kind, false, handle, arg, -1);
+    return obj;
 }
 /* Requests and messages share a slab; handle_type tells them apart. */
 static inline MPIR_Request *front_request(bool message, uint64_t handle, const char *arg, int64_t index,

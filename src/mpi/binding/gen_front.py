@@ -521,8 +521,8 @@ class Front:
             return 'front_request(%s, %s, "%s", -1, &err)' % ("true" if h.kind == "MESSAGE" else "false", value, name)
         if h.kind == "COMM" and self.proc.has("early"):
             return 'front_comm_early(%s, "%s", &err)' % (value, name)
-        if h.kind == "COMM" and self.proc.has("revoked"):
-            return 'front_comm_revoked(%s, "%s", &err)' % (value, name)
+        if h.kind in ("COMM", "WIN", "FILE") and self.proc.has("revoked"):
+            return 'front_revoked(MPIR_KIND_%s, %s, "%s", &err)' % (h.kind, value, name)
         return 'front_object(MPIR_KIND_%s, %s, "%s", &err)' % (h.kind, value, name)
 
     def add_handle(self, p):

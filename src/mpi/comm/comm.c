@@ -85,6 +85,8 @@ void MPIR_Comm_fini_static(MPIR_Comm *c)
         MPIR_Group_release(c->acked);
     c->acked = NULL;
     c->fail_seq = 0;
+    free(c->fail_base);
+    c->fail_base = NULL;
     c->adi.obj.flags &= (uint8_t)~KEEL_OBJ_REVOKED;
     free(c->ways);
     c->ways = NULL;
@@ -170,17 +172,39 @@ int MPIR_Comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Group *remote, 
     return err;
 }
 
+static void end_group(MPIR_Group *g)
+{
+    MPIR_Group_connected(g, false);
+    MPIR_Group_release(g);
+}
+
+int MPIR_Comm_regroup(MPIR_Comm *parent, MPIR_Comm *c, MPIR_Group *group, MPIR_Group *remote)
+{
+    MPIR_Group *old = c->group, *old_remote = c->remote_group;
+    MPIR_Comm *local = c->local;
+    if (c->adi.context_id != CONTEXT_NONE)
+        MPID_CommFree(&c->adi);
+    c->adi.context_id = CONTEXT_NONE;
+    c->local = NULL;
+    c->remote_group = NULL;
+    MPIR_Object_ref(group);
+    MPIR_Group_connected(group, true);
+    int err = set_group(c, group);
+    if (!err && remote)
+        err = prepare_remote(c, parent, remote);
+    end_group(old);
+    if (local)
+        MPIR_Comm_release(local);
+    if (old_remote)
+        end_group(old_remote);
+    return err;
+}
+
 void MPIR_Comm_handler(MPIR_Comm *c, MPIR_Errhandler *h)
 {
     release_errhandler(c);
     c->adi.errhandler = h;
     MPIR_Object_ref(h);
-}
-
-static void end_group(MPIR_Group *g)
-{
-    MPIR_Group_connected(g, false);
-    MPIR_Group_release(g);
 }
 
 void MPIR_Comm_discard(MPIR_Comm *c)
@@ -195,6 +219,7 @@ void MPIR_Comm_discard(MPIR_Comm *c)
     end_group(c->group);
     if (c->acked)
         MPIR_Group_release(c->acked);
+    free(c->fail_base);
     if (c->local)
         MPIR_Comm_release(c->local);
     if (c->remote_group)

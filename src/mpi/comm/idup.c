@@ -22,23 +22,10 @@ struct idup {
     struct ku_err words;
 };
 
-static void hide(MPIR_Comm *c)
-{
-    MPIR_Object_rename(c);
-    c->adi.obj.flags |= KEEL_OBJ_PENDING;
-}
-
-static void reveal(MPIR_Comm *c)
-{
-    if (!(c->adi.obj.flags & KEEL_OBJ_REVOKED)) /* that one is hidden for the same calls, and more */
-        MPIR_Object_rename(c);
-    c->adi.obj.flags &= (uint8_t)~KEEL_OBJ_PENDING;
-}
-
 static void free_idup(struct idup *d)
 {
     if (d->newcomm) { /* failed: only now, as delete callbacks may run */
-        reveal(d->newcomm);
+        MPIR_Comm_reveal(d->newcomm);
         MPIR_Comm_discard(d->newcomm);
     }
     MPIR_Comm_release(d->parent);
@@ -71,7 +58,7 @@ static void idup_complete(struct idup *d, int err)
     if (d->newcomm && !err)
         err = MPIR_Comm_start(d->parent, d->newcomm, d->vote.context);
     if (d->newcomm && !err) {
-        reveal(d->newcomm);
+        MPIR_Comm_reveal(d->newcomm);
         d->newcomm = NULL; /* the program's */
     }
     if (!r) {
@@ -143,7 +130,7 @@ int MPIR_Comm_idup_with_info(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **newco
     if (err) {
         drop_request(d);
     } else {
-        hide(d->newcomm);
+        MPIR_Comm_hide(d->newcomm);
         *newcomm = d->newcomm;
         *request = d->request;
     }

@@ -288,7 +288,7 @@ int MPIR_Intercomm_create(MPIR_Comm *local_comm, int local_leader, MPIR_Comm *pe
 /* ---- Two sides of one intercommunicator ----------------------------------------------------------------------- */
 
 /* A name for each side that both know: the left one is that of the first process whose name is less. */
-static bool is_left(const MPIR_Comm *comm)
+bool MPIR_Intercomm_is_left(const MPIR_Comm *comm)
 {
     return MPIR_Name_precedes(MPIR_Group_grank(comm->group, 0), MPIR_Group_grank(comm->remote_group, 0));
 }
@@ -333,7 +333,7 @@ int MPIR_Comm_create_inter(MPIR_Comm *comm, MPIR_Group *group, MPIR_Comm **newco
     ask.err = MPIR_Comm_check_subset(comm, group);
     if (!ask.err && !(mine && theirs))
         ask.err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the groups of a communicator");
-    context_same(&ask, is_left(comm), MPIR_Comm_hash_group(group));
+    context_same(&ask, MPIR_Intercomm_is_left(comm), MPIR_Comm_hash_group(group));
     int err = MPIR_Context_agree(&v, &p, &ask);
     if (!err)
         err = create_some(&p, comm, group, mine, theirs, v.context, newcomm);
@@ -382,7 +382,7 @@ int MPIR_Intercomm_merge(MPIR_Comm *intercomm, int high, MPIR_Comm **newintracom
     *newintracomm = NULL;
     if (err)
         return err;
-    int side = is_left(intercomm) ? LEFT : 0;
+    int side = MPIR_Intercomm_is_left(intercomm) ? LEFT : 0;
     struct party p = MPIR_Comm_party(intercomm);
     ask.extra[side | (high ? HIGH : 0)] = 1;
     err = MPIR_Context_agree(&v, &p, &ask);

@@ -22,6 +22,20 @@ int MPIR_Comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Group *remote, 
 /* Give it its context, which all members have agreed on (for an intercommunicator the second is that of the local
  * one): it can be used. */
 int MPIR_Comm_start(MPIR_Comm *parent, MPIR_Comm *c, const uint32_t context[2]);
+/* Of one that is prepared, or has been started and never used: other groups instead of its own. */
+int MPIR_Comm_regroup(MPIR_Comm *parent, MPIR_Comm *c, MPIR_Group *group, MPIR_Group *remote);
+/* No call takes its handle until it is there, but what is local (api.txt: early). */
+static inline void MPIR_Comm_hide(MPIR_Comm *c)
+{
+    MPIR_Object_rename(c);
+    c->adi.obj.flags |= KEEL_OBJ_PENDING;
+}
+static inline void MPIR_Comm_reveal(MPIR_Comm *c)
+{
+    if (!(c->adi.obj.flags & KEEL_OBJ_REVOKED)) /* that one is hidden for the same calls, and more */
+        MPIR_Object_rename(c);
+    c->adi.obj.flags &= (uint8_t)~KEEL_OBJ_PENDING;
+}
 /* Undo MPIR_Comm_prepare. */
 void MPIR_Comm_discard(MPIR_Comm *c);
 
@@ -49,6 +63,8 @@ int MPIR_Comm_check_subset(MPIR_Comm *comm, MPIR_Group *group);
  * Collective over both. */
 int MPIR_Comm_swap(const struct party *p, const int32_t *mine, int64_t n, int32_t *theirs, int64_t m);
 int MPIR_Comm_check_inter(const MPIR_Comm *comm, const char *arg);
+/* Of an intercommunicator: is this process's group the left one?  Both sides find the same. */
+bool MPIR_Intercomm_is_left(const MPIR_Comm *comm);
 /* MPI_Intercomm_create, with the messages that p says; p->peer is NULL also at a root that knows of no other.
  * err: what this process has met so far.  remote: at the root: who the other side must be; NULL: anybody. */
 int MPIR_Comm_bind(const struct party *p, int err, MPIR_Group *remote, MPIR_Comm **newcomm);

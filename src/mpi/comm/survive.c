@@ -8,9 +8,11 @@
 #include "accord.h"
 #include "bodies.h"
 #include "drive.h"
+#include "file.h"
 #include "make.h"
 #include "mpi_err.h"
 #include "request.h"
+#include "win.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +127,10 @@ int MPIR_Comm_failure_get_acked(MPIR_Comm *comm, MPIR_Group **failedgrp)
 static void revoke_hide(MPIR_Comm *comm)
 {
     comm->adi.obj.flags |= KEEL_OBJ_REVOKED;
+    if (comm->owner) {
+        comm->owner->flags |= KEEL_OBJ_REVOKED;
+        MPIR_Object_rename(comm->owner);
+    }
     if (comm->adi.obj.flags & KEEL_OBJ_PREDEFINED)
         MPIR_Object_forget(&comm->adi.obj);
     else if (!comm->no_handle && !(comm->adi.obj.flags & KEEL_OBJ_PENDING))
@@ -157,105 +163,212 @@ int MPIR_Comm_is_revoked(MPIR_Comm *comm, int *flag)
     return 0;
 }
 
+int MPIR_Win_revoke(MPIR_Win *win)
+{
+    return MPIR_Comm_revoke(win->comm);
+}
+
+int MPIR_Win_get_failed(MPIR_Win *win, MPIR_Group **failedgrp)
+{
+    return MPIR_Comm_get_failed(win->comm, failedgrp);
+}
+
+int MPIR_File_revoke(MPIR_File *fh)
+{
+    return MPIR_Comm_revoke(fh->comm);
+}
+
+int MPIR_File_get_failed(MPIR_File *fh, MPIR_Group **failedgrp)
+{
+    return MPIR_Comm_get_failed(fh->comm, failedgrp);
+}
+
 /* ---- Agree ---- */
 
-/* In word 0 the complement of the flags, so that `or` makes their `and`; then the bits of members that this process has
- * not acknowledged. */
-static struct accord *agree_begin(MPIR_Comm *comm, int tag, int flag)
+/* What all members know now, as the call that has ended has waited for all of them: later ones leave those out. */
+static void survive_base(MPIR_Comm *comm, const uint64_t *lost)
+{
+    size_t bits = (size_t)MPIR_Accord_bits(comm);
+    bool some = false;
+    for (size_t i = 0; i < bits; i++)
+        some |= lost[i] != 0;
+    if (some && !comm->fail_base && !(comm->fail_base = malloc(sizeof *lost * bits)))
+        MPIR_Accord_no_memory();
+    if (some)
+        memcpy(comm->fail_base, lost, sizeof *lost * bits);
+}
+
+/* In words 0 and 1 the complement of the flags of the left and the right group, so that `or` makes their `and`; then
+ * the bits of members that this process has not acknowledged. */
+enum { AGREE_LEFT = 0, AGREE_RIGHT, AGREE_UNACKED };
+
+static int agree_side(const MPIR_Comm *comm, bool local)
+{
+    return !comm->local || MPIR_Intercomm_is_left(comm) == local ? AGREE_LEFT : AGREE_RIGHT;
+}
+
+static struct accord *agree_begin(MPIR_Comm *comm, int flag)
 {
     int bits = MPIR_Accord_bits(comm);
-    uint64_t *mine = malloc(sizeof *mine * (size_t)(1 + bits));
+    uint64_t *mine = calloc((size_t)(AGREE_UNACKED + bits), sizeof *mine), *unacked = mine + AGREE_UNACKED;
     if (!mine)
         MPIR_Accord_no_memory();
-    mine[0] = (uint32_t)~flag;
-    memset(mine + 1, 0xff, sizeof *mine * (size_t)bits);
-    for (int32_t i = 0; i < comm->adi.size; i++)
-        if (comm->acked && MPIR_Group_rank_of(comm->acked, MPIR_Comm_grank(comm, i)) != MPI_UNDEFINED)
-            mine[1 + i / 64] &= ~(1ull << i % 64);
-    struct accord *a = MPIR_Accord_begin(comm, tag, mine, 1 + bits);
+    mine[agree_side(comm, true)] = (uint32_t)~flag;
+    memset(unacked, 0xff, sizeof *mine * (size_t)bits);
+    for (int32_t i = 0; comm->acked && i < MPIR_Accord_members(comm); i++)
+        if (MPIR_Group_rank_of(comm->acked, MPIR_Accord_grank(comm, i)) != MPI_UNDEFINED)
+            unacked[i / 64] &= ~(1ull << i % 64);
+    struct accord *a =
+        MPIR_Accord_begin(comm, MPIR_Accord_numbers(comm, 1), comm->fail_base, mine, AGREE_UNACKED + bits);
     free(mine);
     return a;
 }
 
-/* The same in all: an error if somebody has not acknowledged one that all know to be lost. */
+static int agree_unacked(const MPIR_Comm *comm, int32_t member)
+{
+    int32_t rank = member - MPIR_Accord_first(comm, true);
+    bool remote = comm->local && (rank < 0 || rank >= comm->adi.size);
+    if (remote)
+        rank = member - MPIR_Accord_first(comm, false);
+    return MPIR_Err(MPID_ERR_PROC_FAILED, NULL,
+                    "rank %d%s has failed, and not all members have acknowledged that", (int)rank,
+                    remote ? " of the remote group" : "");
+}
+
+/* The same in all: an error if somebody has not acknowledged one that all know to be lost.  Between two groups each
+ * hears the flags of the other one. */
 static int agree_end(const MPIR_Comm *comm, struct accord *a, int *flag)
 {
     const uint64_t *words = MPIR_Accord_words(a), *lost = MPIR_Accord_lost(a);
     int err = 0;
-    *flag = (int)~(uint32_t)words[0];
-    for (int32_t i = 0; i < comm->adi.size && !err; i++)
-        if (lost[i / 64] & words[1 + i / 64] & 1ull << i % 64)
-            err = MPIR_Err(MPID_ERR_PROC_FAILED, NULL,
-                           "rank %d has failed, and not all members have acknowledged that", (int)i);
+    *flag = (int)~(uint32_t)words[agree_side(comm, false)];
+    for (int32_t i = 0; i < MPIR_Accord_members(comm) && !err; i++)
+        if (lost[i / 64] & words[AGREE_UNACKED + i / 64] & 1ull << i % 64)
+            err = agree_unacked(comm, i);
     MPIR_Accord_done(a);
     return err;
 }
 
 int MPIR_Comm_agree(MPIR_Comm *comm, int *flag)
 {
-    int err = MPIR_Comm_check_intra(comm);
-    if (err)
-        return err;
-    struct accord *a = agree_begin(comm, MPIR_Accord_tag(comm), *flag);
+    struct accord *a = agree_begin(comm, *flag);
     while (!MPIR_Accord_step(a))
         MPID_DeviceCheck(MPID_BLOCKING);
+    survive_base(comm, MPIR_Accord_lost(a));
     return agree_end(comm, a, flag);
+}
+
+void MPIR_Comm_settle(MPIR_Comm *comm)
+{
+    struct accord *a =
+        MPIR_Accord_begin(comm, MPIR_Accord_numbers(comm, 1), comm->fail_base, &(uint64_t){ 0 }, 1);
+    while (!MPIR_Accord_step(a))
+        MPID_DeviceCheck(MPID_BLOCKING);
+    survive_base(comm, MPIR_Accord_lost(a));
+    MPIR_Accord_done(a);
 }
 
 /* ---- Shrink: agree on who is lost; let the others agree on a communicator; agree that all have it, or begin again.
  * ---- */
 
+enum { SHRINK_NUMBERS = 3 * 256 /* it begins again at most once for each member that fails meanwhile */ };
+
 struct shrink {
     MPIR_Comm *comm, *made; /* comm: a reference */
     enum { SHRINK_LOST, SHRINK_MAKES, SHRINK_HAS } stage;
+    uint32_t number, used;
     struct accord *accord;
+    uint64_t *lost;
     struct context_vote vote;
     int err;
     struct ku_err words;
 };
 
+static uint32_t shrink_number(struct shrink *s)
+{
+    return s->number + s->used++ % SHRINK_NUMBERS;
+}
+
 static void shrink_agree(struct shrink *s, uint64_t word)
 {
-    s->accord = MPIR_Accord_begin(s->comm, MPIR_Accord_tag(s->comm), &word, 1);
+    const uint64_t *base = s->lost ? s->lost : s->comm->fail_base;
+    s->accord = MPIR_Accord_begin(s->comm, shrink_number(s), base, &word, 1);
 }
 
 static void shrink_begin(struct shrink *s, MPIR_Comm *comm)
 {
-    s->comm = comm;
-    s->made = NULL;
-    s->stage = SHRINK_LOST;
-    s->err = 0;
+    *s = (struct shrink){ .comm = comm,
+                          .stage = SHRINK_LOST,
+                          .number = MPIR_Accord_numbers(comm, SHRINK_NUMBERS) };
+    if (MPIR_Comm_prepare(comm, comm->group, comm->remote_group, &s->made))
+        MPIR_Accord_no_memory();
     shrink_agree(s, 0);
 }
 
-static int shrink_group(const MPIR_Comm *comm, const uint64_t *lost, MPIR_Group **group)
+/* Who lives, of the local group or the remote one; NULL: nobody. */
+static MPIR_Group *shrink_group(const struct shrink *s, bool local)
 {
-    int32_t *granks = malloc(sizeof *granks * (size_t)comm->adi.size), n = 0;
+    int32_t from = MPIR_Accord_first(s->comm, local), n = 0;
+    int32_t size = local ? s->comm->adi.size : s->comm->adi.remote_size;
+    int32_t *granks = malloc(sizeof *granks * (size_t)size);
+    MPIR_Group *group = NULL;
     if (!granks)
-        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a group of %d processes", (int)comm->adi.size);
-    for (int32_t i = 0; i < comm->adi.size; i++)
-        if (!(lost[i / 64] & 1ull << i % 64))
-            granks[n++] = MPIR_Comm_grank(comm, i);
-    return MPIR_Group_adopt(n, granks, group);
+        MPIR_Accord_no_memory();
+    for (int32_t i = from; i < from + size; i++)
+        if (!(s->lost[i / 64] & 1ull << i % 64))
+            granks[n++] = MPIR_Accord_grank(s->comm, i);
+    if (n == 0)
+        free(granks);
+    else if (MPIR_Group_adopt(n, granks, &group))
+        MPIR_Accord_no_memory();
+    return group;
 }
 
-static void shrink_make(struct shrink *s)
+static struct party shrink_party(struct shrink *s, MPIR_Group *local, MPIR_Group *remote)
 {
-    enum { VOTES = 1 << 30 /* tags apart from those of agreements */ };
-    MPIR_Group *group = NULL;
-    struct context_ask ask = { .ids = 1 };
-    ask.err = shrink_group(s->comm, MPIR_Accord_lost(s->accord), &group);
-    if (!ask.err)
-        ask.err = MPIR_Comm_prepare(s->comm, group, NULL, &s->made);
+    struct party p = { .comm = s->comm->local ? s->comm->local : s->comm,
+                       .group = local,
+                       .which = MPID_CONTEXT_FAIL,
+                       .tag = MPIR_Accord_tag(shrink_number(s)),
+                       .alone = !remote };
+    if (remote && local->rank == 0) {
+        p.peer = s->comm;
+        p.peer_which = MPID_CONTEXT_FAIL;
+        p.peer_tag = p.tag;
+        p.peer_rank = MPIR_Group_rank_of(s->comm->remote_group, MPIR_Group_grank(remote, 0));
+    }
+    return p;
+}
+
+/* Keep who is lost, as what later agreements of this call leave out. */
+static void shrink_lost(struct shrink *s)
+{
+    size_t bits = (size_t)MPIR_Accord_bits(s->comm);
+    if (!s->lost && !(s->lost = malloc(sizeof *s->lost * bits)))
+        MPIR_Accord_no_memory();
+    memcpy(s->lost, MPIR_Accord_lost(s->accord), sizeof *s->lost * bits);
     MPIR_Accord_done(s->accord);
     s->accord = NULL;
-    struct party p = { .comm = s->comm,
-                       .group = group,
-                       .which = MPID_CONTEXT_FAIL,
-                       .tag = VOTES | MPIR_Accord_tag(s->comm),
-                       .alone = true };
+}
+
+/* False: there is nobody for one of the two groups. */
+static bool shrink_make(struct shrink *s)
+{
+    shrink_lost(s);
+    MPIR_Group *local = shrink_group(s, true), *remote = s->comm->local ? shrink_group(s, false) : NULL;
+    if (s->comm->local && !remote) {
+        MPIR_Group_release(local);
+        s->err = MPIR_Err(MPID_ERR_PROC_FAILED, NULL, "no process of the remote group lives");
+        return false;
+    }
+    struct context_ask ask = { .ids = remote ? 2 : 1,
+                               .err = MPIR_Comm_regroup(s->comm, s->made, local, remote) };
+    struct party p = shrink_party(s, local, remote);
     s->stage = SHRINK_MAKES;
     MPIR_Context_begin(&s->vote, &p, &ask);
+    if (remote)
+        MPIR_Group_release(remote);
+    return true;
 }
 
 static void shrink_made(struct shrink *s)
@@ -272,24 +385,13 @@ static void shrink_made(struct shrink *s)
     shrink_agree(s, err == 0 ? 0 : MPID_Survives() && err == MPID_ERR_PROC_FAILED ? 1 : 2);
 }
 
-static void shrink_discard(struct shrink *s)
-{
-    if (s->made && s->vote.err)
-        MPIR_Comm_discard(s->made);
-    else if (s->made)
-        MPIR_Comm_release(s->made);
-    s->made = NULL;
-}
-
-/* All have it: true.  Else it begins again, if the reason is one more failure. */
+/* All have it, or cannot: true.  Else it begins again, as one more member has failed. */
 static bool shrink_has(struct shrink *s, int *err)
 {
     uint64_t word = MPIR_Accord_words(s->accord)[0];
-    MPIR_Accord_done(s->accord);
-    s->accord = NULL;
+    shrink_lost(s);
     if (word == 0)
         return true;
-    shrink_discard(s);
     if (word & 2) {
         if (s->err)
             *ku_err_last() = s->words;
@@ -311,7 +413,10 @@ static bool shrink_step(struct shrink *s, int *err)
         case SHRINK_LOST:
             if (!MPIR_Accord_step(s->accord))
                 return false;
-            shrink_make(s);
+            if (!shrink_make(s)) {
+                *err = s->err;
+                return true;
+            }
             break;
         case SHRINK_MAKES:
             if (!MPIR_Context_step(&s->vote))
@@ -328,62 +433,81 @@ static bool shrink_step(struct shrink *s, int *err)
     }
 }
 
+static void shrink_discard(struct shrink *s)
+{
+    MPID_CommFree(&s->made->adi);
+    MPIR_Comm_discard(s->made);
+    s->made = NULL;
+}
+
 int MPIR_Comm_shrink(MPIR_Comm *comm, MPIR_Comm **newcomm)
 {
-    int err = MPIR_Comm_check_intra(comm);
-    if (err)
-        return err;
     struct shrink s;
+    int err;
     shrink_begin(&s, comm);
     while (!shrink_step(&s, &err))
         MPID_DeviceCheck(MPID_BLOCKING);
+    survive_base(comm, s.lost);
+    free(s.lost);
+    if (err) {
+        struct ku_err words = *ku_err_last();
+        shrink_discard(&s);
+        *ku_err_last() = words;
+    }
     *newcomm = s.made;
     return err;
 }
 
-/* ---- Agree without waiting ---- */
+/* ---- Both without waiting ---- */
 
-struct iagree {
+struct survive_op {
     struct MPIR_Closure closure;
     struct MPIR_Driven driven;
     MPIR_Comm *comm; /* a reference */
     MPIR_Request *request;
-    struct accord *accord;
-    int *flag; /* the program's */
+    bool (*step)(struct survive_op *o, int *err); /* true: over, with *err (recorded) */
     struct ku_err words;
+    struct accord *accord; /* agree */
+    int *flag;             /* the program's */
+    struct shrink shrink;  /* made: until it is the program's */
 };
 
-static void iagree_poll(MPIR_Request *r)
+static void survive_poll(MPIR_Request *r)
 {
     (void)r; /* whoever polls has looked at the devices before, which advances it */
 }
 
-static void iagree_free(MPIR_Request *r)
+static void survive_free(MPIR_Request *r)
 {
-    struct iagree *i = r->aux;
-    MPIR_Comm_release(i->comm);
-    free(i);
+    struct survive_op *o = r->aux;
+    if (o->shrink.made) { /* failed: only now, as its handle is the program's until then */
+        MPIR_Comm_reveal(o->shrink.made);
+        shrink_discard(&o->shrink);
+    }
+    free(o->shrink.lost);
+    MPIR_Comm_release(o->comm);
+    free(o);
 }
 
-static void iagree_explain(const MPIR_Request *r)
+static void survive_explain(const MPIR_Request *r)
 {
-    *ku_err_last() = ((const struct iagree *)r->aux)->words;
+    *ku_err_last() = ((const struct survive_op *)r->aux)->words;
 }
 
-static const struct MPIR_Request_ops iagree_ops = { .poll = iagree_poll,
-                                                    .free = iagree_free,
-                                                    .explain = iagree_explain,
-                                                    .may_go = MPIR_Request_of_collective_may_go };
+static const struct MPIR_Request_ops survive_ops = { .poll = survive_poll,
+                                                     .free = survive_free,
+                                                     .explain = survive_explain,
+                                                     .may_go = MPIR_Request_of_collective_may_go };
 
-static enum MPIR_DRIVE iagree_advance(struct MPIR_Driven *d)
+static enum MPIR_DRIVE survive_advance(struct MPIR_Driven *d)
 {
-    struct iagree *i = (struct iagree *)((char *)d - offsetof(struct iagree, driven));
-    MPIR_Request *r = i->request;
-    if (!MPIR_Accord_step(i->accord))
+    struct survive_op *o = (struct survive_op *)((char *)d - offsetof(struct survive_op, driven));
+    MPIR_Request *r = o->request;
+    int err;
+    if (!o->step(o, &err))
         return MPIR_DRIVE_WAITS;
-    int err = agree_end(i->comm, i->accord, i->flag);
     if (err) {
-        i->words = *ku_err_last();
+        o->words = *ku_err_last();
         MPID_Request_errors++;
     }
     MPIR_Status_empty(&r->s);
@@ -392,26 +516,64 @@ static enum MPIR_DRIVE iagree_advance(struct MPIR_Driven *d)
     return MPIR_DRIVE_DONE;
 }
 
-int MPIR_Comm_iagree(MPIR_Comm *comm, int *flag, MPIR_Request **request)
+static struct survive_op *survive_op(MPIR_Comm *comm, bool (*step)(struct survive_op *o, int *err))
 {
-    int err = MPIR_Comm_check_intra(comm);
-    if (err)
-        return err;
-    struct iagree *i = calloc(1, sizeof *i);
-    MPIR_Request *r = i ? MPIR_Request_alloc(comm) : NULL;
+    struct survive_op *o = calloc(1, sizeof *o);
+    MPIR_Request *r = o ? MPIR_Request_alloc(comm) : NULL;
     if (!r)
         MPIR_Accord_no_memory();
-    *i = (struct iagree){ .closure = { &iagree_ops },
-                          .driven = { .advance = iagree_advance },
-                          .comm = comm,
-                          .request = r,
-                          .accord = agree_begin(comm, MPIR_Accord_tag(comm), *flag),
-                          .flag = flag };
+    o->closure.ops = &survive_ops;
+    o->driven.advance = survive_advance;
+    o->comm = comm;
+    o->request = r;
+    o->step = step;
     MPIR_Object_ref(comm);
     r->handle_type = MPIR_SCHED;
-    r->aux = i;
-    *request = r;
-    if (iagree_advance(&i->driven) != MPIR_DRIVE_DONE)
-        MPIR_Drive(&i->driven);
+    r->aux = o;
+    return o;
+}
+
+static void survive_go(struct survive_op *o, MPIR_Request **request)
+{
+    *request = o->request;
+    if (survive_advance(&o->driven) != MPIR_DRIVE_DONE)
+        MPIR_Drive(&o->driven);
+}
+
+static bool iagree_step(struct survive_op *o, int *err)
+{
+    if (!MPIR_Accord_step(o->accord))
+        return false;
+    *err = agree_end(o->comm, o->accord, o->flag);
+    return true;
+}
+
+int MPIR_Comm_iagree(MPIR_Comm *comm, int *flag, MPIR_Request **request)
+{
+    struct survive_op *o = survive_op(comm, iagree_step);
+    o->accord = agree_begin(comm, *flag);
+    o->flag = flag;
+    survive_go(o, request);
+    return 0;
+}
+
+static bool ishrink_step(struct survive_op *o, int *err)
+{
+    if (!shrink_step(&o->shrink, err))
+        return false;
+    if (!*err) {
+        MPIR_Comm_reveal(o->shrink.made);
+        o->shrink.made = NULL; /* the program's */
+    }
+    return true;
+}
+
+int MPIR_Comm_ishrink(MPIR_Comm *comm, MPIR_Comm **newcomm, MPIR_Request **request)
+{
+    struct survive_op *o = survive_op(comm, ishrink_step);
+    shrink_begin(&o->shrink, comm);
+    MPIR_Comm_hide(o->shrink.made);
+    *newcomm = o->shrink.made;
+    survive_go(o, request);
     return 0;
 }

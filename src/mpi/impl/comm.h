@@ -80,13 +80,16 @@ typedef struct MPIR_Comm {
     uint32_t team_allotted; /* its number, of rank 0, until all have heard it; 0 */
     bool quick;             /* the shortest collectives may go a shorter way (src/mpi/coll/quick.c) */
     MPIR_Meetings meetings;
-    bool no_handle;   /* the program has none, or has freed it */
-    int32_t detached; /* its requests that the user freed and the ADI still has */
+    bool no_handle;            /* the program has none, or has freed it */
+    struct keel_object *owner; /* the window or file whose own it is; NULL */
+    int32_t detached;          /* its requests that the user freed and the ADI still has */
     struct MPIR_Session
         *session; /* from which it is derived; NULL: the world model, or the session has ended */
     MPIR_Comm_hints hints;
-    MPIR_Group *acked; /* members that the program has said to know as lost (survive.c); NULL: none */
-    uint32_t fail_seq; /* agreements of those that live: the tag of the next one's messages */
+    MPIR_Group *acked;   /* members that the program has said to know as lost (survive.c); NULL: none */
+    uint32_t fail_seq;   /* agreements of those that live: the tag of the next one's messages */
+    int32_t fail_open;   /* of those that have begun here, how many are not over */
+    uint64_t *fail_base; /* who all know to be lost, as bits (accord.h); NULL: nobody */
 } MPIR_Comm;
 
 extern MPIR_Comm MPIR_Comm_world, MPIR_Comm_self;
@@ -106,6 +109,9 @@ static inline int32_t MPIR_Comm_grank(const MPIR_Comm *c, int32_t lrank)
     return c->adi.lrank_to_grank ? c->adi.lrank_to_grank[lrank] : lrank;
 }
 
+/* All that live come here, whoever has failed and whether or not comm is revoked (survive.c): instead of a barrier, where
+ * jobs go on without ranks that fail. */
+void MPIR_Comm_settle(MPIR_Comm *comm);
 /* It is revoked, here or by another member (MPID_Config.revoked). */
 void MPIR_Comm_revoked(struct MPIR_COMMUNICATOR *adi);
 /* A process is lost (MPID_Config.lost). */

@@ -114,11 +114,13 @@ uint64_t MPIR_Object_handle_of_int(enum MPIR_KIND kind, int32_t value, uint64_t 
     return o ? MPIR_HANDLE_MARK << 48 | (uint64_t)(uint16_t)(o->gen - 1) << 32 | (uint32_t)value : null;
 }
 
-void *MPIR_Object_revoked(uint64_t handle)
+void *MPIR_Object_revoked(enum MPIR_KIND kind, uint64_t handle)
 {
-    bool world = handle < MPIR_PREDEFINED_MAX && of_world((int32_t)handle);
-    struct keel_object *o =
-        world ? find_predefined((int32_t)handle) : MPIR_Object_made(MPIR_KIND_COMM, handle ^ 0x8000ull << 32);
+    bool world = kind == MPIR_KIND_COMM && handle < MPIR_PREDEFINED_MAX && of_world((int32_t)handle);
+    bool may = kind == MPIR_KIND_COMM || kind == MPIR_KIND_WIN || kind == MPIR_KIND_FILE;
+    struct keel_object *o = world ? find_predefined((int32_t)handle)
+                            : may ? MPIR_Object_made(kind, handle ^ 0x8000ull << 32)
+                                  : NULL;
     return o && (o->flags & KEEL_OBJ_REVOKED) ? o : NULL;
 }
 

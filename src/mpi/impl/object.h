@@ -107,7 +107,8 @@ static inline uint64_t MPIR_Object_handle(const void *obj)
     const struct keel_object *o = obj;
     if (o->self)
         return (uint64_t)o->self;
-    bool hidden = o->kind == MPIR_KIND_COMM && o->flags & (KEEL_OBJ_PENDING | KEEL_OBJ_REVOKED);
+    bool may_hide = o->kind == MPIR_KIND_COMM || o->kind == MPIR_KIND_WIN || o->kind == MPIR_KIND_FILE;
+    bool hidden = may_hide && o->flags & (KEEL_OBJ_PENDING | KEEL_OBJ_REVOKED);
     uint64_t gen = o->gen ^ (hidden ? 0x8000u : 0);
     return MPIR_HANDLE_MARK << 48 | gen << 32 | (uint64_t)o->kind << MPIR_INDEX_BITS | o->index;
 }
@@ -132,8 +133,8 @@ static inline void *MPIR_Object_pending(uint64_t handle)
     struct keel_object *o = MPIR_Object_made(MPIR_KIND_COMM, handle ^ 0x8000ull << 32);
     return o && (o->flags & KEEL_OBJ_PENDING) ? o : NULL;
 }
-/* A communicator that is revoked (KEEL_OBJ_REVOKED), by its handle. */
-void *MPIR_Object_revoked(uint64_t handle);
+/* A communicator, window or file that is revoked (KEEL_OBJ_REVOKED), by its handle. */
+void *MPIR_Object_revoked(enum MPIR_KIND kind, uint64_t handle);
 /* MPI_COMM_WORLD's or MPI_COMM_SELF's handle names nothing any more but for MPIR_Object_revoked. */
 void MPIR_Object_forget(const struct keel_object *o);
 static inline void *MPIR_Object_of(enum MPIR_KIND kind, uint64_t handle)

@@ -48,6 +48,11 @@ void MPIR_Request_release(MPIR_Request *request);
 
 /* Block until it is complete, take status (may be NULL) and error class, and release it. */
 int MPIR_Request_wait(MPIR_Request *request, MPIR_Status *status);
+/* A process has failed in a job that goes on.  Then, of an active request that is not complete: the error (recorded) of
+ * a receive from any source that might be from one that has failed, which the program has not acknowledged; it stays
+ * active.  0: none, and perhaps it is complete now. */
+extern bool MPIR_Failures;
+int MPIR_Request_pending(MPIR_Request *request);
 
 /* What stands behind a request that is not one operation of the ADI (two of them, a buffer's flush, a generalized
  * request, a collective): handle_type is MPIR_USER to MPIR_IO and `aux` points to a struct that begins with a

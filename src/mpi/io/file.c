@@ -186,6 +186,8 @@ int MPIR_File_open(MPIR_Comm *comm, const char *filename, int amode, MPIR_Info *
         return made;
     }
     own->no_handle = true;
+    if (f)
+        own->owner = &f->obj;
     *ku_err_last() = words;
     err = open_all(f, err);
     if (!err && (amode & MPI_MODE_APPEND)) {
@@ -211,6 +213,23 @@ static int close_here(MPIR_File *f)
     return close(fd) && errno != EINTR ? MPIR_Io_errno(errno, f->name, "closing") : 0;
 }
 
+/* Without ranks that have failed: the first that lives does it. */
+static int close_survived(MPIR_File *f)
+{
+    int32_t first = 0;
+    int err;
+    MPIR_Comm_settle(f->comm);
+    while (first != f->comm->adi.rank && MPID_Lost(MPIR_Comm_grank(f->comm, first), &err))
+        first++;
+    if (!(f->amode & MPI_MODE_DELETE_ON_CLOSE))
+        return 0;
+    err = 0; /* another one may have taken itself for the first */
+    if (first == f->comm->adi.rank && unlink(f->name) && errno != ENOENT)
+        err = MPIR_Io_errno(errno, f->name, "deleting");
+    MPIR_Comm_settle(f->comm);
+    return err;
+}
+
 int MPIR_File_close(MPIR_File **fh)
 {
     MPIR_File *f = *fh;
@@ -218,15 +237,19 @@ int MPIR_File_close(MPIR_File **fh)
     if (MPIR_Io_split_pending(f))
         return MPIR_Err(MPI_ERR_REQUEST, NULL,
                         "a split collective of %s is under way; expected its end first", f->name);
-    err = MPIR_Barrier(f->comm); /* nobody uses the shared pointer any more */
-    if (!err && (f->amode & MPI_MODE_DELETE_ON_CLOSE)) {
+    if (MPID_Survives())
+        err = close_survived(f);
+    else
+        err = MPIR_Barrier(f->comm); /* nobody uses the shared pointer any more */
+    if (!err && !MPID_Survives() && (f->amode & MPI_MODE_DELETE_ON_CLOSE)) {
         if (f->comm->adi.rank == 0 && unlink(f->name))
             err = MPIR_Io_errno(errno, f->name, "deleting");
         err = MPIR_Io_agree(f, err);
     }
     *fh = NULL;
     if (f->obj.refs > 1) {
-        MPIR_Object_rename(f);
+        if (!(f->obj.flags & KEEL_OBJ_REVOKED)) /* it has been renamed */
+            MPIR_Object_rename(f);
     } else {
         int closed = close_here(f);
         err = err ? err : closed;

@@ -40,7 +40,7 @@ int MPIR_Request_get_status(MPIR_Request *request, int *flag, MPIR_Status *statu
     if (!get_status_look(request))
         MPID_DeviceCheck(MPID_NOTBLOCKING);
     *flag = get_status_look(request);
-    return *flag ? get_status_show(request, status) : 0;
+    return *flag ? get_status_show(request, status) : pending(request);
 }
 
 int MPIR_Request_get_status_any(int count, MPIR_Request *const *array_of_requests, int *indx, int *flag,

@@ -54,16 +54,35 @@ static MPIR_Request *settle_all(int count, MPIR_Request **requests)
     return first;
 }
 
-/* Retire the complete ones, of which some have failed unless all are complete.  Every status tells what became of its
- * request (4.7.5); the first failure is recorded. */
+/* The status of one that is not complete, where some have failed. */
+static int why_not(MPIR_Request *r)
+{
+    struct ku_err words = *ku_err_last();
+    int err = pending(r);
+    *ku_err_last() = words;
+    return err ? err : MPI_ERR_PENDING;
+}
+
+/* Does one of those that are not complete wait for somebody who may have failed?  Recorded. */
+static bool any_pending(int count, MPIR_Request **requests)
+{
+    for (int i = 0; __builtin_expect(MPIR_Failures, 0) && i < count; i++)
+        if (requests[i] && MPIR_Request_pending(requests[i]))
+            return true;
+    return false;
+}
+
+/* Retire the complete ones, of which some have failed, or others wait for somebody who may have, unless all are
+ * complete.  Every status tells what became of its request (4.7.5); the first failure is recorded. */
 static int report_in_status(int count, MPIR_Request **requests, MPIR_Status *statuses)
 {
     MPIR_Request *first = settle_all(count, requests);
-    if (!first) {
+    if (!first && !any_pending(count, requests)) {
         finish_all(count, requests, statuses);
         return 0;
     }
-    MPIR_Err_request(first);
+    if (first)
+        MPIR_Err_request(first);
     for (int i = 0; i < count; i++) {
         bool complete = requests[i] &&
                         atomic_load_explicit(&requests[i]->is_complete, memory_order_acquire) &&
@@ -74,7 +93,7 @@ static int report_in_status(int count, MPIR_Request **requests, MPIR_Status *sta
             else
                 empty_status(&statuses[i]);
             statuses[i].MPI_ERROR = complete      ? requests[i]->errval
-                                    : requests[i] ? MPI_ERR_PENDING
+                                    : requests[i] ? why_not(requests[i])
                                                   : MPI_SUCCESS;
         }
         if (complete)
@@ -105,7 +124,10 @@ bool MPIR_Requests_wait(int count, MPIR_Request **requests)
                 if (any_failed(count, requests))
                     return false;
             }
-            wait_for_this(count - i, requests + i);
+            if (any_pending(count, requests))
+                return false;
+            if (!came_meanwhile(r))
+                wait_for_this(count - i, requests + i);
         }
         odd |= r->errval != 0;
     }
@@ -145,7 +167,8 @@ int MPIR_Testall(int count, MPIR_Request **array_of_requests, int *flag, MPIR_St
     *flag = all_complete(count, array_of_requests, &odd);
     if (*flag && (err = check_different(count, array_of_requests)) != 0)
         return err;
-    if ((*flag && odd) || (MPID_Request_errors && any_failed(count, array_of_requests)))
+    if ((*flag && odd) || (MPID_Request_errors && any_failed(count, array_of_requests)) ||
+        (!*flag && any_pending(count, array_of_requests)))
         return report_in_status(count, array_of_requests, array_of_statuses);
     if (*flag)
         finish_all(count, array_of_requests, array_of_statuses);
@@ -191,14 +214,37 @@ static int finish_some(int count, MPIR_Request **requests, int *outcount, int *i
     return failed ? MPI_ERR_IN_STATUS : 0;
 }
 
+/* None is complete: those that wait for somebody who may have failed, which stay; 0: none does. */
+static int report_some(int count, MPIR_Request **requests, int *outcount, int *indices, MPIR_Status *statuses)
+{
+    int n = 0;
+    for (int i = 0; __builtin_expect(MPIR_Failures, 0) && i < count; i++) {
+        int err = MPIR_Request_is_active(requests[i]) ? MPIR_Request_pending(requests[i]) : 0;
+        if (!err)
+            continue;
+        if (statuses) {
+            empty_status(&statuses[n]);
+            statuses[n].MPI_ERROR = err;
+        }
+        indices[n++] = i;
+    }
+    *outcount = n;
+    return n > 0 ? MPI_ERR_IN_STATUS : 0;
+}
+
 int MPIR_Waitsome(int incount, MPIR_Request **array_of_requests, int *outcount, int *array_of_indices,
                   MPIR_Status *array_of_statuses)
 {
     int n, err = check_different(incount, array_of_requests);
     if (err)
         return err;
-    while (!(n = count_complete(incount, array_of_requests)))
-        wait_for_many(incount, array_of_requests);
+    while (!(n = count_complete(incount, array_of_requests))) {
+        err = report_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+        if (err)
+            return err;
+        if (!__builtin_expect(MPIR_Failures, 0) || !count_complete(incount, array_of_requests))
+            wait_for_many(incount, array_of_requests);
+    }
     *outcount = MPI_UNDEFINED;
     if (n == MPI_UNDEFINED)
         return 0;
@@ -211,8 +257,10 @@ int MPIR_Testsome(int incount, MPIR_Request **array_of_requests, int *outcount, 
     int err;
     drive_for_many(incount);
     *outcount = count_complete(incount, array_of_requests);
-    if (*outcount == MPI_UNDEFINED || *outcount == 0)
+    if (*outcount == MPI_UNDEFINED)
         return 0;
+    if (*outcount == 0)
+        return report_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     if ((err = check_different(incount, array_of_requests)) != 0)
         return err;
     return finish_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);

@@ -91,6 +91,17 @@ void MPIR_Request_retire(MPIR_Request **slot)
     request_release(r);
 }
 
+bool MPIR_Failures;
+
+int MPIR_Request_pending(MPIR_Request *request)
+{
+    int err = 0;
+    if (request->handle_type != MPIR_RECV || MPIR_Request_is_complete(request))
+        return 0;
+    MPID_DeviceCheck(MPID_NOTBLOCKING); /* what has come by now counts */
+    return !MPIR_Request_is_complete(request) && MPID_Recv_pending(request, &err) ? err : 0;
+}
+
 int MPIR_Request_wait(MPIR_Request *request, MPIR_Status *status)
 {
     while (!MPIR_Request_is_complete(request))

@@ -11,8 +11,13 @@ int MPIR_Wait(MPIR_Request **request, MPIR_Status *status)
         empty_status(status);
         return 0;
     }
-    while (!MPIR_Request_is_complete(*request))
-        wait_for_this(1, request);
+    while (!MPIR_Request_is_complete(*request)) {
+        int err = pending(*request);
+        if (__builtin_expect(err, 0))
+            return err;
+        if (!came_meanwhile(*request))
+            wait_for_this(1, request);
+    }
     return finish(request, status);
 }
 
@@ -28,7 +33,7 @@ int MPIR_Test(MPIR_Request **request, int *flag, MPIR_Status *status)
     if (MPIR_Request_is_complete(*request))
         return finish(request, status);
     *flag = 0;
-    return 0;
+    return pending(*request);
 }
 
 /* The index of the request that completed first; -1: there are active ones, none complete; MPI_UNDEFINED: no active
@@ -67,11 +72,24 @@ static int finish_any(int found, MPIR_Request **requests, int *indx, MPIR_Status
     return 0;
 }
 
+/* The same of one of many, none of which is complete: its index, or -1. */
+static int find_pending(int count, MPIR_Request **requests, int *err)
+{
+    for (int i = 0; __builtin_expect(MPIR_Failures, 0) && i < count; i++)
+        if (MPIR_Request_is_active(requests[i]) && (*err = MPIR_Request_pending(requests[i])))
+            return i;
+    return -1;
+}
+
 int MPIR_Waitany(int count, MPIR_Request **array_of_requests, int *indx, MPIR_Status *status)
 {
-    int found;
-    while ((found = find_complete(count, array_of_requests)) == -1)
-        wait_for_many(count, array_of_requests);
+    int found, err = 0;
+    while ((found = find_complete(count, array_of_requests)) == -1) {
+        if ((*indx = find_pending(count, array_of_requests, &err)) >= 0)
+            return err;
+        if (!__builtin_expect(MPIR_Failures, 0) || find_complete(count, array_of_requests) == -1)
+            wait_for_many(count, array_of_requests);
+    }
     return finish_any(found, array_of_requests, indx, status);
 }
 
@@ -82,5 +100,10 @@ int MPIR_Testany(int count, MPIR_Request **array_of_requests, int *indx, int *fl
         found = find_complete(count, array_of_requests);
     *flag = found != -1;
     *indx = MPI_UNDEFINED;
-    return *flag ? finish_any(found, array_of_requests, indx, status) : 0;
+    if (*flag)
+        return finish_any(found, array_of_requests, indx, status);
+    int err = 0, i = find_pending(count, array_of_requests, &err);
+    if (i >= 0)
+        *indx = i;
+    return err;
 }

@@ -403,9 +403,12 @@ static int agree(MPIR_Comm *comm, int err, bool *flag)
 static int make_make_comm(MPIR_Win *win, MPIR_Comm *comm, int err)
 {
     err = MPIR_Comm_make(comm, comm->group, err, &win->comm);
-    if (!err)
-        win->comm->no_handle = true;
-    return err;
+    if (err)
+        return err;
+    win->comm->no_handle = true;
+    win->comm->owner = &win->obj;
+    MPID_Lost_acked(&win->comm->adi, INT32_MAX); /* what is served is of those that live */
+    return 0;
 }
 
 /* Do devices of this process update memory of other nodes by themselves? */
@@ -501,14 +504,19 @@ static const char *open_epoch(const struct rma *r)
 int MPIR_Win_free(MPIR_Win **win)
 {
     MPIR_Win *w = *win;
-    const char *open = open_epoch(w->rma);
+    bool revoked = w->obj.flags & KEEL_OBJ_REVOKED;
+    const char *open = revoked ? NULL : open_epoch(w->rma);
     if (open)
         return MPIR_Err(MPI_ERR_RMA_SYNC, "win", "is in an epoch begun by %s", open);
     int err = MPIR_Attr_delete_all(w);
     if (err)
         return err;
-    err = MPIR_Rma_Flush_all(w);
-    int failed = MPIR_Barrier(w->comm); /* nobody accesses any part any more */
+    err = revoked ? 0 : MPIR_Rma_Flush_all(w);
+    int failed = 0; /* nobody accesses any part any more: */
+    if (MPID_Survives())
+        MPIR_Comm_settle(w->comm);
+    else
+        failed = MPIR_Barrier(w->comm);
     bool helped = w->rma->helped;
     if (w->rma->serve)
         MPIR_Rma_Serve_end(w);

@@ -35,8 +35,11 @@ static bool lost_member(const struct rma *r, int *err)
 int MPIR_Rma_Wait_for(struct rma *r, _Atomic uint32_t *word, uint32_t is)
 {
     int err = 0;
-    while (atomic_load_explicit(word, memory_order_acquire) == is && !lost_member(r, &err))
+    while (atomic_load_explicit(word, memory_order_acquire) == is && !lost_member(r, &err)) {
+        if (MPID_Revoked(&r->win->comm->adi))
+            return MPIR_Err(MPID_ERR_REVOKED, "win", "has been revoked");
         MPID_Word_wait(word, is);
+    }
     return err;
 }
 

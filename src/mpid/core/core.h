@@ -743,6 +743,8 @@ enum ku_wait_step MPID_Wait_climb(struct ku_wait *w);
 void MPID_Wait_request(struct MPIR_HANDLE *r);
 void MPID_Peer_gone(int32_t grank);
 bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code);
+/* The same of a receive that has begun: those that may pend (MPID_Recv_pending) do so instead. */
+bool MPID_Recv_fails(const struct MPIR_HANDLE *r, int *error_code);
 
 /* failed.c: which processes of a communicator are lost; comm NULL: of the job. */
 struct comm_failures *MPID_Comm_failures(const struct MPIR_COMMUNICATOR *comm); /* NULL: it keeps none */

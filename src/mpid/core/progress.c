@@ -42,10 +42,10 @@ void MPID_Peer_failed(void)
     atomic_store(&ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank)->found_gone, 1);
 }
 
-bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code)
+static bool is_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, bool may_pend, int *error_code)
 {
     int32_t grank = source != MPI_ANY_SOURCE ? grank_of(comm, source) : MPID_Comm_lost_all(comm);
-    if (source == MPI_ANY_SOURCE && grank < 0 && MPID_Survives())
+    if (source == MPI_ANY_SOURCE && grank < 0 && !may_pend && MPID_Survives())
         grank = MPID_Comm_lost_unknown(comm);
     if (MPID_core.doubts & DOUBT_LOST) {
         *error_code =
@@ -58,10 +58,42 @@ bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, in
     return true;
 }
 
+bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code)
+{
+    return is_hopeless(comm, source, false, error_code);
+}
+
+/* Those of the program alone: what the library has begun has nobody to acknowledge anything. */
+static bool may_pend(const struct MPIR_HANDLE *r)
+{
+    return !(r->state & REQ_BLOCKING) && r->obj.index != KEEL_NO_INDEX;
+}
+
+bool MPID_Recv_fails(const struct MPIR_HANDLE *r, int *error_code)
+{
+    return is_hopeless(r->comm, r->rank, may_pend(r), error_code);
+}
+
+bool MPID_Recv_pending(MPID_Request request, int *error_code)
+{
+    if (!MPID_Survives() || request->rank != MPI_ANY_SOURCE || (request->state & REQ_STATE) != REQ_POSTED ||
+        !may_pend(request))
+        return false;
+    int32_t grank = MPID_Comm_lost_unknown(request->comm);
+    if (grank < 0)
+        return false;
+    *error_code =
+        ku_err_set(MPID_ERR_PROC_FAILED_PENDING, NULL,
+                   "rank %d has failed, from which this receive might have been; it goes on when that is "
+                   "acknowledged",
+                   (int)grank);
+    return true;
+}
+
 static void reap_one(struct MPIR_HANDLE *r, void *arg)
 {
     int err = 0;
-    if (!MPID_Recv_hopeless(r->comm, r->rank, &err))
+    if (!MPID_Recv_fails(r, &err))
         return;
     MPID_Posted_remove(arg, r);
     r->s = (MPIR_Status){ .MPI_SOURCE = r->rank, .MPI_TAG = r->tag };

@@ -83,7 +83,7 @@ static bool in_vain(struct context *c, const struct MPIR_HANDLE *r, int *err)
 {
     const struct MPID_Refusal *refusal = refused_in(c, r->tag);
     if (refusal == NULL)
-        return MPID_Recv_hopeless(r->comm, r->rank, err);
+        return MPID_Recv_fails(r, err);
     *err = MPID_Err_refused(refusal);
     return true;
 }

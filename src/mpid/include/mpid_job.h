@@ -47,7 +47,7 @@ void MPID_Abort(struct MPIR_COMMUNICATOR *comm, int error_code, char *facility, 
 void MPID_Peer_failed(void);
 /* The class of errors of a process that is lost: MPI_ERR_PROC_ABORTED; in a job that goes on without ranks that fail
  * (KEEL_SURVIVE) MPID_ERR_PROC_FAILED. */
-enum { MPID_ERR_PROC_FAILED = 16301 };
+enum { MPID_ERR_PROC_FAILED = 16301, MPID_ERR_PROC_FAILED_PENDING };
 int MPID_Gone_class(void);
 static inline bool MPID_Survives(void)
 {

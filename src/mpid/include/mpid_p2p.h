@@ -21,6 +21,11 @@ int MPID_Isend(const struct MPID_Operation *op, enum MPID_MODE mode, MPID_Reques
  * the buffer filled, status->count the bytes stored. */
 int MPID_Recv(const struct MPID_Operation *op, MPIR_Status *status);
 int MPID_Irecv(const struct MPID_Operation *op, MPID_Request request);
+/* Of a receive that has begun, is from MPI_ANY_SOURCE and not complete, in a job that goes on without ranks that fail
+ * (extension): may it wait in vain, as a process of its communicator is lost that the program has not acknowledged
+ * (MPID_Lost_acked)?  Then *error_code says so, and it goes on.  One without a place in a slab (obj.index is
+ * KEEL_NO_INDEX) fails instead. */
+bool MPID_Recv_pending(MPID_Request request, int *error_code);
 
 /* ---- Completion ------------------------------------------------------------------------------- */
 
