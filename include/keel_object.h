@@ -22,7 +22,8 @@ enum {
     KEEL_OBJ_PREDEFINED = 1, /* never freed, found in a table */
     KEEL_OBJ_PENDING =
         2, /* a communicator that MPI_Comm_idup is making: its handle is valid for what is local */
-    KEEL_OBJ_REVOKED = 4 /* a communicator, window or file that is revoked: likewise, and for what survivors of
+    KEEL_OBJ_REVOKED =
+        4 /* a communicator, window or file that is revoked: likewise, and for what survivors of
                           * failures do */
 };
 

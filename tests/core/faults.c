@@ -88,7 +88,8 @@ static int killed_rank(int rank, void *arg)
     return 0;
 }
 
-/* In a job that goes on without ranks that fail, a receive from any source pends; one that has no place in a slab fails. */
+/* In a job that goes on without ranks that fail, a receive from any source pends; one that has no place in a slab
+ * fails. */
 static int pending_rank(int rank, void *arg)
 {
     struct MPIR_HANDLE any = { .obj = { .index = 0 } }, inner = { .obj = { .index = KEEL_NO_INDEX } };

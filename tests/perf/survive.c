@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Figures of survivors, in us but where said, by rank 0 of what lives: "agree", "allreduce" (8 bytes, of the same ranks, in
- * turns), "shrink" of a communicator without failures; then the last rank dies, and the others hear of it by a barrier:
- * "revoke": from the call at rank 0 to the last member's error (clocks of one host); "shrink_dead": the first shrink after the
- * death; "agree_dead": agreements without that rank.  Needs a library with MPIX_Comm_agree and its like. */
+/* Figures of survivors, in us but where said, by rank 0 of what lives: "agree", "allreduce" (8 bytes, of the same
+ * ranks, in turns), "shrink" of a communicator without failures; then the last rank dies, and the others hear of it
+ * by a barrier: "revoke": from the call at rank 0 to the last member's error (clocks of one host); "shrink_dead":
+ * the first shrink after the death; "agree_dead": agreements without that rank.  Needs a library with
+ * MPIX_Comm_agree and its like. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -72,8 +73,8 @@ int main(int argc, char **argv)
         MPI_Comm_free(&made);
     }
     if (rank == 0)
-        printf("agree %.3f us\nallreduce %.3f us\nshrink %.3f us\n", median(t[0], rounds), median(t[1], rounds),
-               median(t[2], rounds));
+        printf("agree %.3f us\nallreduce %.3f us\nshrink %.3f us\n", median(t[0], rounds),
+               median(t[1], rounds), median(t[2], rounds));
     fflush(stdout);
     if (size < 3) {
         MPI_Finalize();

@@ -7,15 +7,15 @@
  *   up     each says that it and all below it have accepted (ACCEPTED)
  *   down   the head commits: each has the result, and passes it on (RESULT)
  * Who sees that a member of the tree is lost leaves it for good, also after the end.  Then there are heads without a
- * tree, one after the other: the first member that lives, in the order of ranks, with all others as its children.  They
- * say what they have: the result, or the proposal that they have accepted last, or else their own words.  The head
- * commits the result if somebody has it; else it proposes the latest that somebody has accepted; else the sum of all,
- * and who was lost.  Whoever finds it lost goes on to the next one.
+ * tree, one after the other: the first member that lives, in the order of ranks, with all others as its children.
+ * They say what they have: the result, or the proposal that they have accepted last, or else their own words.  The
+ * head commits the result if somebody has it; else it proposes the latest that somebody has accepted; else the sum of
+ * all, and who was lost.  Whoever finds it lost goes on to the next one.
  *
  * Invariants
- *   1. A result is committed only when all members that live have accepted it, and who has left a tree or a head that is
- *      lost accepts nothing of theirs.  So later heads propose nothing else: all who ever get a result get the same, also
- *      those that die with it.
+ *   1. A result is committed only when all members that live have accepted it, and who has left a tree, or a head that
+ *      is lost, accepts nothing of theirs.  So later heads propose nothing else: all who ever get a result get the
+ *      same, also those that die with it.
  *   2. Each member that lives hears of each loss; so all leave the tree, and all come to the same head.
  *   3. Who has the result may be asked for it by others that have not.  So it is kept after the call, until a later
  *      agreement shows that all have it: one in which nobody took part who had not ended all before it.

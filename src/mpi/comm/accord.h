@@ -22,11 +22,12 @@ static inline int MPIR_Accord_bits(const MPIR_Comm *comm)
 
 /* The first of n numbers for agreements of this communicator: each member counts the same. */
 uint32_t MPIR_Accord_numbers(MPIR_Comm *comm, uint32_t n);
-/* Messages of MPID_CONTEXT_FAIL with this tag are those of the number; another kind of agreement may have it instead. */
+/* Messages of MPID_CONTEXT_FAIL with this tag are those of the number; another kind of agreement may have it
+ * instead. */
 int MPIR_Accord_tag(uint32_t number);
-/* Begin the one with that number; `mine` is copied.  Collective over the members of comm that live.  base: a bit of each
- * member that all others know to be lost, as an earlier agreement has said that was over at all of them before they
- * began this one; NULL: none.  Without memory the job ends, as the others would wait. */
+/* Begin the one with that number; `mine` is copied.  Collective over the members of comm that live.  base: a bit of
+ * each member that all others know to be lost, as an earlier agreement has said that was over at all of them before
+ * they began this one; NULL: none.  Without memory the job ends, as the others would wait. */
 struct accord *MPIR_Accord_begin(MPIR_Comm *comm, uint32_t number, const uint64_t *base, const uint64_t *mine,
                                  int words);
 /* That end. */

@@ -109,8 +109,8 @@ static inline int32_t MPIR_Comm_grank(const MPIR_Comm *c, int32_t lrank)
     return c->adi.lrank_to_grank ? c->adi.lrank_to_grank[lrank] : lrank;
 }
 
-/* All that live come here, whoever has failed and whether or not comm is revoked (survive.c): instead of a barrier, where
- * jobs go on without ranks that fail. */
+/* All that live come here, whoever has failed and whether or not comm is revoked (survive.c): instead of a barrier,
+ * where jobs go on without ranks that fail. */
 void MPIR_Comm_settle(MPIR_Comm *comm);
 /* It is revoked, here or by another member (MPID_Config.revoked). */
 void MPIR_Comm_revoked(struct MPIR_COMMUNICATOR *adi);

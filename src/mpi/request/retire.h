@@ -79,8 +79,8 @@ static inline void wait_for_many(int count, MPIR_Request *const *requests)
         drive_for_many(count);
 }
 
-/* Of one that was not complete at the last look: an error (recorded) that it goes on after, as a process has failed from
- * which it might receive; or 0, and perhaps it is complete now. */
+/* Of one that was not complete at the last look: an error (recorded) that it goes on after, as a process has failed
+ * from which it might receive; or 0, and perhaps it is complete now. */
 static inline int pending(MPIR_Request *r)
 {
     return __builtin_expect(MPIR_Failures, 0) ? MPIR_Request_pending(r) : 0;

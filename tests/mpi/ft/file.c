@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files whose processes fail: collective calls fail at those that live, revoke ends the others, what is independent goes
- * on before that, and the file is closed and deleted. */
+/* Files whose processes fail: collective calls fail at those that live, revoke ends the others, what is independent
+ * goes on before that, and the file is closed and deleted. */
 /* ranks: 3 4 8 */
 /* mpiexec: -with-ft ulfm */
 /* stderr: (?s)\A(mpiexec: ranks? [^\n]*killed by signal 9 \(SIGKILL, Killed\); the job goes on\n)+\Z */
