@@ -400,7 +400,7 @@ void pmi_kvs_look(const struct pmi_job *job)
         return;
     for (uint32_t i = 0; i < s->head->nlocal; i++)
         if (i != (uint32_t)job->local_rank && has_died(ku_segment_rank(s, i)))
-            ku_segment_mark_gone(s, (uint32_t)ku_segment_grank_of(s)[i]);
+            ku_segment_mark_gone(s, (uint32_t)ku_segment_grank_of(s)[i], KU_GONE);
     ku_segment_mark_end(s);
 }
 

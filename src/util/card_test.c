@@ -211,7 +211,7 @@ START_TEST(an_asker_dies)
     write_card(0, 50);
     ck_assert_int_eq(look(2, 0, 0, true), KU_CARD_NONE);
     ck_assert_int_eq(look(3, 0, 0, false), KU_CARD_NONE);
-    ku_segment_mark_gone(&seg[1], 2); /* perhaps before it told the launcher */
+    ku_segment_mark_gone(&seg[1], 2, KU_GONE); /* perhaps before it told the launcher */
     ck_assert_int_eq(look(3, 0, 0, true), KU_CARD_NONE);
     ck_assert_int_eq(look(3, 0, 0, false), KU_CARD_NONE);
     ck_assert_int_eq(bring(0, 1), KU_CARD_THERE);

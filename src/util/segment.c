@@ -277,15 +277,15 @@ void ku_segment_mark_end(const struct ku_segment *s)
     atomic_store(&s->head->held, 0);
 }
 
-void ku_segment_mark_gone(const struct ku_segment *s, uint32_t rank)
+void ku_segment_mark_gone(const struct ku_segment *s, uint32_t rank, enum ku_gone how)
 {
     int32_t here = ku_segment_local_of(s, (int32_t)rank);
     uint32_t failed = atomic_load(&s->head->failed);
     if (atomic_load(&ku_segment_gone(s)[rank]) && is_listed(s, rank, failed))
         return;
-    if (here >= 0)
+    if (here >= 0 && how != KU_GONE_ENDED)
         atomic_store(&ku_segment_rank(s, (uint32_t)here)->state, KU_RANK_DEAD);
-    atomic_store(&ku_segment_gone(s)[rank], KU_GONE);
+    atomic_store(&ku_segment_gone(s)[rank], (uint8_t)how);
     ((int32_t *)((char *)s->head + s->head->dead_off))[failed] = (int32_t)rank;
     atomic_store(&s->head->failed, failed + 1);
     ku_segment_wake_all(s);

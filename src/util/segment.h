@@ -6,7 +6,7 @@
  *   place_off   struct ku_seg_place [nlocal]   where each may run, as the launcher knows it
  *   map_off     int32_t grank_of[nlocal]   global rank of each local rank, in ascending order
  *               int32_t node_of[size]      only if nnodes > 1, not written if there is a rule (head->deal)
- *   gone_off    uint8_t gone[size]         1: the launcher has seen this rank die, on whichever node
+ *   gone_off    uint8_t gone[size]         enum ku_gone: the launcher has seen this rank end, on whichever node
  *   dead_off    int32_t dead[size]         the same ranks in the order of their deaths; head->failed of them
  *   call_off    struct ku_seg_call [nlocal] what each rank here waits for, written when it is asked
  *   card_off    uint64_t card[size]        only if nnodes > 1: what is known of other nodes' cards (card.h)
@@ -62,7 +62,11 @@ enum ku_rank_state {
 };
 
 /* What ku_segment_gone says of a rank that is gone. */
-enum { KU_GONE = 1, KU_GONE_WITH_HOST = 2 /* set by the launcher: its whole host is lost */ };
+enum ku_gone {
+    KU_GONE = 1,
+    KU_GONE_WITH_HOST = 2, /* its whole host is lost */
+    KU_GONE_ENDED = 3      /* it has ended in order; said in jobs that go on without ranks that fail */
+};
 
 /* The machine, as the launcher had to know it: 0: not known. */
 struct ku_seg_machine {
@@ -313,8 +317,8 @@ static inline void *ku_segment_dev(const struct ku_segment *s, uint32_t lrank)
 /* Wake every rank here that sleeps. */
 void ku_segment_wake_all(const struct ku_segment *s);
 
-/* The launcher has seen `rank` end without finalizing: mark it so in this segment, once, and wake all. */
-void ku_segment_mark_gone(const struct ku_segment *s, uint32_t rank);
+/* The launcher has seen `rank` end: mark it so in this segment, once, and wake all. */
+void ku_segment_mark_gone(const struct ku_segment *s, uint32_t rank, enum ku_gone how);
 
 /* The same in a segment that no launcher looks after, in which its processes mark each other, one at a time:
  * head->held has the number of the one that does.  If that one ends meanwhile, the next one goes on in its place.

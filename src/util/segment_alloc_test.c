@@ -355,7 +355,7 @@ START_TEST(killed_in_requests)
         }
         wait_killed(p);
         *kill_at = 0;
-        ku_segment_mark_gone(&seg, 1); /* as the launcher does */
+        ku_segment_mark_gone(&seg, 1, KU_GONE); /* as the launcher does */
         check_whole(kept, large);
         held += head()->recoveries != before;
         ku_heap_free(&heap, kept);

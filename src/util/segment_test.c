@@ -74,18 +74,18 @@ START_TEST(nodes_join)
     ck_assert_int_eq(memcmp(ku_segment_grank_of(&b), (int32_t[]){ 1, 2, 4 }, 12), 0);
     for (int32_t r = 0; r < 5; r++)
         ck_assert_int_eq(ku_segment_node_of(&b, r), node_of[r]);
-    ku_segment_mark_gone(&b, 4);
+    ku_segment_mark_gone(&b, 4, KU_GONE);
     ck_assert_uint_eq(ku_segment_rank(&b, 2)->state, KU_RANK_DEAD);
     ck_assert_uint_eq(ku_segment_gone(&b)[4], 1);
     ck_assert_uint_eq(b.head->failed, 1);
-    ku_segment_mark_gone(&b, 4); /* said again */
+    ku_segment_mark_gone(&b, 4, KU_GONE); /* said again */
     ck_assert_uint_eq(b.head->failed, 1);
     for (uint32_t r = 0; r < 4; r++)
-        ku_segment_mark_gone(&b, 3 - r);
+        ku_segment_mark_gone(&b, 3 - r, KU_GONE);
     ck_assert_uint_eq(b.head->failed, 5);
     for (uint32_t i = 0; i < 5; i++)
         ck_assert_int_eq(ku_segment_dead(&b, i), 4 - (int32_t)i);
-    ku_segment_mark_gone(&a, 4); /* of another node */
+    ku_segment_mark_gone(&a, 4, KU_GONE); /* of another node */
     ck_assert_uint_eq(ku_segment_gone(&a)[4], 1);
     ck_assert_uint_eq(ku_segment_rank(&a, 0)->state, KU_RANK_STARTED);
     ku_segment_detach(&a);
@@ -388,7 +388,7 @@ static void mark_and_die(struct ku_segment *s, void *arg)
     if (!ku_segment_mark_begin(s))
         _exit(2);
     if (steps == MARK_ALL)
-        ku_segment_mark_gone(s, 2);
+        ku_segment_mark_gone(s, 2, KU_GONE);
     if (steps >= MARK_STATE)
         ku_segment_rank(s, 2)->state = KU_RANK_DEAD;
     if (steps >= MARK_GONE)
@@ -408,9 +408,9 @@ START_TEST(who_takes_over_completes_what_was_begun)
         ck_assert_uint_eq(s.head->failed, steps == MARK_ALL);
         ck_assert(ku_segment_mark_begin(&s));
         ck_assert_uint_eq(s.head->held, (uint32_t)getpid());
-        ku_segment_mark_gone(&s, 2);
-        ku_segment_mark_gone(&s, 2);
-        ku_segment_mark_gone(&s, 0);
+        ku_segment_mark_gone(&s, 2, KU_GONE);
+        ku_segment_mark_gone(&s, 2, KU_GONE);
+        ku_segment_mark_gone(&s, 0, KU_GONE);
         ku_segment_mark_end(&s);
         ck_assert_uint_eq(s.head->failed, 2);
         ck_assert_int_eq(ku_segment_dead(&s, 0), 2);
@@ -444,7 +444,7 @@ static void mark_many(struct ku_segment *s, void *arg)
             continue;
         enter(in);
         if (atomic_load(&s->head->failed) < MANY)
-            ku_segment_mark_gone(s, (uint32_t)(rand() % MANY));
+            ku_segment_mark_gone(s, (uint32_t)(rand() % MANY), KU_GONE);
         if (rand() % 8 == 0)
             raise(SIGKILL);
         atomic_store(&in->pid, 0);

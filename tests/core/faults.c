@@ -118,6 +118,7 @@ static int pending_rank(int rank, void *arg)
     MPID_SendContig(&c, &v, sizeof v, rank, 2, 4700, 1 - rank, 0, &err);
     MPID_RecvComplete(&any, &s, &err);
     CHECK(err == 0 && got == 7 && s.MPI_SOURCE == 1 - rank, "any source: %d, error %d", s.MPI_SOURCE, err);
+    CHECK(!MPID_Ended(1 - rank) && !MPID_Ended(2), "nobody has ended in order");
     MPID_CommFree(&c);
     MPID_End();
     return 0;

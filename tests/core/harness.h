@@ -75,7 +75,7 @@ static inline void job_mark(struct job *j, int rank)
     if (state == KU_RANK_FINALIZED || state == KU_RANK_ABORTED)
         return;
     for (int i = 0; i < j->nodes; i++)
-        ku_segment_mark_gone(&j->segment[i], (uint32_t)rank);
+        ku_segment_mark_gone(&j->segment[i], (uint32_t)rank, KU_GONE);
 }
 
 /* A card that a node wants and has not got yet. */

@@ -553,7 +553,7 @@ static int run_processes(struct job *job, int size)
         if (i == size)
             continue;
         if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-            ku_segment_mark_gone(&job->rank[0].seg, (uint32_t)i);
+            ku_segment_mark_gone(&job->rank[0].seg, (uint32_t)i, KU_GONE);
         else if (status != 0)
             failed++;
         pid[i] = -1;

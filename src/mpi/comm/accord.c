@@ -19,8 +19,8 @@
  *   2. Each member that lives hears of each loss; so all leave the tree, and all come to the same head.
  *   3. Who has the result may be asked for it by others that have not.  So it is kept after the call, until a later
  *      agreement shows that all have it: one in which nobody took part who had not ended all before it.
- *   4. A message to or from a process that is lost ends with an error, and no process that lives is ever taken for
- *      lost.
+ *   4. A message to or from a process that is lost ends with an error, or is cancelled, and no process that lives is
+ *      ever taken for lost.  One that has ended counts as lost: it has gone on after all agreements that it was in.
  *   5. Nobody waits for messages of the tree that a member has left: they are cancelled, or so short that they leave
  *      at once.
  * tests/model/accord.pml is a model of it. */
@@ -173,6 +173,7 @@ static void accord_hear(struct accord *a, struct accord_letter *l, int32_t from,
     int32_t rank;
     MPIR_Comm *comm = accord_place(a, from, &rank);
     l->used = true;
+    l->request.s.cancelled = 0;
     int err = MPIR_P2p_irecv(l->text, a->all, MPIR_Datatype_predefined(KEEL_MPI_UINT64_T), rank,
                              accord_way(a, way), comm, MPID_CONTEXT_FAIL, agree_fresh(&l->request));
     if (err)
@@ -192,6 +193,11 @@ static void accord_say(struct accord *a, struct accord_letter *l, const uint64_t
 static bool accord_is_over(const struct accord_letter *l)
 {
     return !l->used || atomic_load_explicit(&l->request.is_complete, memory_order_acquire);
+}
+
+static bool accord_has_come(const struct accord_letter *l)
+{
+    return l->used && !l->request.errval && !l->request.s.cancelled;
 }
 
 /* Each of those is over; *failed: one with an error. */
@@ -313,12 +319,22 @@ static void accord_leave(struct accord *a)
     a->stage = ACCORD_LEAVES;
 }
 
+/* A head without a tree waits for nobody who has ended. */
+static void accord_give_up(struct accord *a)
+{
+    for (int32_t i = 0; i < a->children; i++)
+        if (!accord_is_over(&a->child[i].from) && accord_is_lost(a, a->child[i].member))
+            accord_cancel(&a->child[i].from);
+}
+
 /* Somebody is lost without whom it does not go on: a member of the tree, or the head. */
 static bool accord_broken(struct accord *a)
 {
     if (a->losses == losses || a->stage == ACCORD_LEAVES)
         return false;
     a->losses = losses;
+    if (a->head >= 0 && a->parent < 0)
+        accord_give_up(a);
     if (a->head >= 0)
         return a->parent >= 0 && accord_is_lost(a, a->parent);
     for (int32_t i = 0; i < a->n; i++)
@@ -342,7 +358,7 @@ static bool accord_only_own(const struct accord *a)
     bool own = a->mine[ACCORD_KIND] == ACCORD_OWN;
     for (int32_t i = 0; i < a->children && own; i++) {
         const struct accord_letter *l = &a->child[i].from;
-        own = !l->used || l->request.errval || l->text[ACCORD_KIND] == ACCORD_OWN;
+        own = !accord_has_come(l) || l->text[ACCORD_KIND] == ACCORD_OWN;
     }
     return own;
 }
@@ -353,7 +369,7 @@ static void accord_sum(struct accord *a)
     bool own = accord_only_own(a);
     for (int32_t i = 0; i < a->children; i++) {
         const struct accord_letter *l = &a->child[i].from;
-        if (!l->used || l->request.errval) {
+        if (!accord_has_come(l)) {
             if (own)
                 accord_set_bit(accord_lost_bits(a), a->child[i].member);
         } else if (own) {

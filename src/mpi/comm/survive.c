@@ -31,7 +31,7 @@ static int32_t survive_lost_in(const MPIR_Group *g, int32_t *granks)
     int32_t n = 0;
     int err;
     for (int32_t i = 0; g && i < g->size; i++)
-        if (MPID_Lost(MPIR_Group_grank(g, i), &err))
+        if (MPID_Lost(MPIR_Group_grank(g, i), &err) && !MPID_Ended(MPIR_Group_grank(g, i)))
             granks[n++] = MPIR_Group_grank(g, i);
     return n;
 }

@@ -757,7 +757,7 @@ int32_t MPID_Comm_lost_unknown(const struct MPIR_COMMUNICATOR *comm);
 /* Without a look at the members: is there nothing new, and was there nobody? */
 static inline bool comm_whole(const struct comm_failures *f)
 {
-    return f->looked == MPID_core.peers.ngone && !f->some;
+    return f->looked == MPID_core.peers.losses && !f->some;
 }
 
 /* wait_report.c: answer the launcher's question what is waited for. */

@@ -192,8 +192,11 @@ __attribute__((constructor)) static void add_knobs(void)
 static bool service_is_failed(void *arg, int32_t grank)
 {
     (void)arg;
-    return grank >= 0 && grank < MPID_core.job.size &&
-           atomic_load_explicit(&ku_segment_gone(&MPID_core.job.segment)[grank], memory_order_relaxed) != 0;
+    if (grank < 0 || grank >= MPID_core.job.size)
+        return false;
+    uint8_t how = atomic_load_explicit(&ku_segment_gone(&MPID_core.job.segment)[grank], memory_order_relaxed);
+    return how != 0 &&
+           how != KU_GONE_ENDED; /* what one that has ended in order has sent may still be on its way */
 }
 
 /* Only the device that talks to the peer may say so: another does not know what is still to be delivered.  Where others

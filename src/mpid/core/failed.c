@@ -19,9 +19,9 @@ bool MPID_Comm_lost_some(const struct MPIR_COMMUNICATOR *comm)
     struct comm_failures here = { 0 }, *f = MPID_Comm_failures(comm);
     int32_t size = comm != NULL ? comm->size : MPID_core.job.size;
     f = f != NULL ? f : &here;
-    if (f->looked == MPID_core.peers.ngone)
+    if (f->looked == MPID_core.peers.losses)
         return f->some;
-    f->looked = MPID_core.peers.ngone;
+    f->looked = MPID_core.peers.losses;
     for (int32_t i = 0; i < size && !f->some; i++) {
         int32_t g = grank_of(comm, i);
         f->some = g >= 0 && peer_gone(g);
@@ -47,12 +47,18 @@ int32_t MPID_Comm_lost_all(const struct MPIR_COMMUNICATOR *comm)
 
 static void failed_count(const struct MPIR_COMMUNICATOR *comm, struct comm_failures *f)
 {
-    if (f->counted == MPID_core.peers.ngone)
+    if (f->counted == MPID_core.peers.losses)
         return;
-    f->counted = MPID_core.peers.ngone;
+    f->counted = MPID_core.peers.losses;
     f->lost = 0;
     for (int32_t i = 0; i < comm->remote_size; i++)
         f->lost += grank_of(comm, i) >= 0 && peer_gone(grank_of(comm, i));
+}
+
+bool MPID_Ended(int32_t grank)
+{
+    return grank >= 0 && grank < MPID_core.job.size &&
+           atomic_load(&ku_segment_gone(&MPID_core.job.segment)[grank]) == KU_GONE_ENDED;
 }
 
 void MPID_Lost_acked(struct MPIR_COMMUNICATOR *comm, int32_t n)

@@ -443,7 +443,7 @@ static bool mark_dead(struct MPID_JOINT *j, int32_t place)
 {
     if (!ku_segment_mark_begin(&j->segment))
         return false;
-    ku_segment_mark_gone(&j->segment, (uint32_t)place);
+    ku_segment_mark_gone(&j->segment, (uint32_t)place, KU_GONE);
     ku_segment_mark_end(&j->segment);
     return true;
 }

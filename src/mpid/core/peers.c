@@ -64,6 +64,7 @@ bool MPID_Peers_lose(struct peers *t, int32_t index)
     }
     t->ngone += index < t->job;
     t->nlost++;
+    t->losses++;
     return true;
 }
 

@@ -19,7 +19,7 @@ struct peer;
 
 /* Which processes of a communicator are lost: known up to the last look, as `looked` tells (failed.c). */
 struct comm_failures {
-    int32_t looked; /* peers.ngone at that time */
+    int32_t looked; /* peers.losses at that time */
     int32_t alive;  /* remote members before this one are lost, or are this process */
     bool some;      /* of the local group */
     int32_t counted,
@@ -31,6 +31,7 @@ struct peers {
     struct peer **at; /* [n], and room for cap */
     int32_t n, ngone,
         nlost; /* ngone: those of the job that are lost; nlost: all that are, as long as they are known */
+    int32_t losses; /* how often somebody was lost, of whichever job */
     struct peer *first, *last; /* in use, linked by next_used */
     int32_t job, cap;          /* job: n at the beginning */
     struct peers_before {

@@ -149,6 +149,15 @@ static bool failed_more(void)
            MPID_core.failed_seen;
 }
 
+/* One that has ended in order may be waited for by name in an agreement alone (MPID_Lost). */
+static void peer_ended(int32_t grank)
+{
+    if (atomic_load(&ku_segment_gone(&MPID_core.job.segment)[grank]) != KU_GONE_ENDED)
+        MPID_Peer_gone(grank);
+    else if (MPID_core.config.lost != NULL)
+        MPID_core.config.lost();
+}
+
 /* Events: 1 if the launcher has seen processes die.  What they sent before is delivered first. */
 static int check_failed(void)
 {
@@ -163,7 +172,7 @@ static int check_failed(void)
         else if (!readable())
             break;
     for (; from != MPID_core.failed_seen; from++)
-        MPID_Peer_gone(ku_segment_dead(s, from));
+        peer_ended(ku_segment_dead(s, from));
     if (MPID_core.gone_pending)
         reap();
     MPID_Jobs_tell();
@@ -629,8 +638,8 @@ int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
         ku_wait_reset(&asking.w);
         return n;
     }
-    int32_t gone = MPID_core.peers.ngone;
-    while (n == 0 && gone == MPID_core.peers.ngone && likely(!woken())) {
+    int32_t gone = MPID_core.peers.losses;
+    while (n == 0 && gone == MPID_core.peers.losses && likely(!woken())) {
         n = MPID_Wait_step(
             &w, NULL); /* what it met may be what the caller waits for: no other event need follow */
         if (n == 0)

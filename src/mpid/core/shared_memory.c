@@ -52,9 +52,9 @@ bool MPID_Word_wait(_Atomic uint32_t *word, uint32_t is)
 {
     struct ku_wait w = { 0 };
     int met = 0;
-    int32_t lost = MPID_core.peers.nlost; /* of other jobs, too */
+    int32_t lost = MPID_core.peers.losses; /* of other jobs, too */
     while (atomic_load_explicit(word, memory_order_acquire) == is && met == 0 &&
-           lost == MPID_core.peers.nlost)
+           lost == MPID_core.peers.losses)
         if (MPID_Progress() > 0) {
             ku_wait_reset(&w);
         } else {

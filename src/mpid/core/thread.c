@@ -376,7 +376,7 @@ static void set_depth(uint32_t depth)
 
 uint32_t MPID_Thread_events(void)
 {
-    return threads.events + MPID_core.completions + MPID_Request_errors + (uint32_t)MPID_core.peers.ngone;
+    return threads.events + MPID_core.completions + MPID_Request_errors + (uint32_t)MPID_core.peers.losses;
 }
 
 void MPID_Thread_event(void)
@@ -411,7 +411,7 @@ static bool may_be_done(struct MPIR_HANDLE *r)
 static bool may_go_on(const struct parked *p)
 {
     const struct MPID_Waited *w = p->what.waited;
-    if (p->errors != MPID_Request_errors || p->gone != MPID_core.peers.ngone)
+    if (p->errors != MPID_Request_errors || p->gone != MPID_core.peers.losses)
         return true;
     if (p->what.request != NULL)
         return req_is_complete(p->what.request);
@@ -679,7 +679,7 @@ int MPID_Thread_park(struct MPIR_HANDLE *r, const struct team *team, struct ku_w
 {
     struct parked p = { .what = { r, team, &MPID_Probing, &MPID_Waited },
                         .errors = MPID_Request_errors,
-                        .gone = MPID_core.peers.ngone };
+                        .gone = MPID_core.peers.losses };
     uint32_t before = MPID_Thread_events(), depth;
     find_place(&p, w);
     list(&p);

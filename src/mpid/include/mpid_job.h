@@ -23,8 +23,8 @@ struct MPID_Config {
      * without; NULL: it cannot tell. */
     const char *(*parts)(MPID_Request request, void (*add)(MPID_Request message, void *arg), void *arg);
     void (*revoked)(struct MPIR_COMMUNICATOR *comm); /* MPID_Revoke has been heard of another process */
-    void (*lost)(void);                              /* a process is lost; may not call the ADI */
-    int (*others_end)(void);                         /* KU_OTHERS_* (util/segment.h), or 0 */
+    void (*lost)(void);      /* a process is lost, or has ended (MPID_Ended); may not call the ADI */
+    int (*others_end)(void); /* KU_OTHERS_* (util/segment.h), or 0 */
     const struct MPID_Listen_host *listen_host; /* what listeners may ask about calls; NULL: there are none */
 };
 
@@ -57,6 +57,9 @@ static inline bool MPID_Survives(void)
  * more.  (In a job
  * that does not go on without ranks such a receive fails when all are lost.) */
 void MPID_Lost_acked(struct MPIR_COMMUNICATOR *comm, int32_t n);
+/* In such a job: has the process, of this job, ended in order?  Nothing that names it fails for that, but nobody needs to
+ * wait for it. */
+bool MPID_Ended(int32_t grank);
 void MPID_Node_name(char *name, int len);
 void MPID_Version_name(char *name); /* at least 64 bytes */
 void MPID_Wtime(double *time);      /* seconds since some fixed time in the past */

@@ -86,7 +86,7 @@ void MPID_Node_wake(int32_t grank);
 /* A fence in all processes of the node at once: each has made visible what it stored before, and loads nothing
  * from before.  False: the system cannot do that, and nothing was done. */
 bool MPID_Show_stores(void);
-/* Is the process lost?  Then *error_code says so. */
+/* Is the process lost, or has it ended (MPID_Ended)?  Then *error_code says so. */
 bool MPID_Lost(int32_t grank, int *error_code);
 
 #endif

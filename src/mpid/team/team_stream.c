@@ -110,7 +110,7 @@ static bool ready(const struct stream_wait *w)
 
 static bool gone(const struct team *t, int32_t rank)
 {
-    return MPID_core.peers.ngone > 0 && peer_gone(grank_of(t->comm, rank));
+    return MPID_core.peers.losses > 0 && peer_gone(grank_of(t->comm, rank));
 }
 
 /* Whatever others say: a source that has not begins, and nobody goes before it has. */
@@ -646,7 +646,7 @@ bool MPID_Steps_may_go(struct MPIR_COMMUNICATOR *comm, int32_t rank, uint64_t st
 int32_t MPID_Steps_lost(const struct MPIR_COMMUNICATOR *comm)
 {
     const struct team *t = team_of(comm);
-    for (int32_t i = 0; MPID_core.peers.ngone > 0 && i < comm->size; i++)
+    for (int32_t i = 0; MPID_core.peers.losses > 0 && i < comm->size; i++)
         if (gone(t, i) && atomic_load_explicit(&member_of(t, i)->step, memory_order_acquire) < t->step_end)
             return i;
     return -1;

@@ -531,15 +531,12 @@ void crew_hold(bool hold)
             atomic_store(&crew.segments[i].head->held, hold);
 }
 
-void crew_gone(int rank, enum gone how)
+void crew_gone(int rank, enum ku_gone how)
 {
     for (int i = 0; i < crew.launch->nodes; i++) {
         struct ku_segment *s = &crew.segments[i];
-        if (!s->head)
-            continue;
-        ku_segment_mark_gone(s, (uint32_t)rank);
-        if (how == GONE_WITH_HOST)
-            atomic_store(&ku_segment_gone(s)[rank], KU_GONE_WITH_HOST);
+        if (s->head)
+            ku_segment_mark_gone(s, (uint32_t)rank, how);
     }
     cards_gone((uint32_t)rank);
 }

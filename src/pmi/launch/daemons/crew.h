@@ -50,6 +50,6 @@ void crew_kill(int rank, bool in_mpi);
 /* Do the ranks wait in MPI_Init? */
 void crew_hold(bool hold);
 /* That rank has died: those who stay are to know. */
-void crew_gone(int rank, enum gone how);
+void crew_gone(int rank, enum ku_gone how);
 
 #endif

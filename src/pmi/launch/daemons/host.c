@@ -441,9 +441,9 @@ static bool on_gone(int rank, const char *bytes, size_t len)
 {
     struct unpack u = { bytes, bytes + len, false };
     uint32_t how = get_u32(&u);
-    if (!is_rank(rank) || u.wrong || u.at != u.end || how > GONE_WITH_HOST)
+    if (!is_rank(rank) || u.wrong || u.at != u.end || how < KU_GONE || how > KU_GONE_ENDED)
         return false;
-    crew_gone(rank, (enum gone)how);
+    crew_gone(rank, (enum ku_gone)how);
     return true;
 }
 

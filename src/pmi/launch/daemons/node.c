@@ -321,7 +321,7 @@ static void on_record(const struct pmi_record *r, const char *text)
 /* ---- ranks' ends ---- */
 
 /* For those who stay, if only a little longer. */
-static void publish_death(int rank, enum gone how)
+static void publish_end(int rank, enum ku_gone how)
 {
     crew_gone(rank, how);
     remote_gone(rank, how);
@@ -371,7 +371,7 @@ static void judge(int rank, pid_t pid, int status, const char *why)
     uint32_t state = atomic_load(&sr->state);
     bool running = state == KU_RANK_RUNNING;
     if (node.files[rank].let_go) {
-        publish_death(rank, GONE_ALONE);
+        publish_end(rank, KU_GONE);
         return;
     }
     if (state == KU_RANK_ABORTED) {
@@ -379,8 +379,11 @@ static void judge(int rank, pid_t pid, int status, const char *why)
             on_abort(rank, (uint32_t)sr->abort_code, NULL, 0);
         return;
     }
-    if (status == 0 && !running)
+    if (status == 0 && !running) {
+        if (crew.launch->survives) /* who has it to wait for in an agreement does without it */
+            publish_end(rank, KU_GONE_ENDED);
         return;
+    }
     if (status_code(status) == 128 + SIGPIPE && output_reader_gone()) { /* also as a shell tells of a child */
         set_code(output_failed() ? EXIT_MPIEXEC : 128 + SIGPIPE);
         if (running) /* the others may wait for it */
@@ -405,14 +408,14 @@ static void judge(int rank, pid_t pid, int status, const char *why)
     if (facts.goes_on) {
         if (crew.launch->counts_failed)
             set_code_of(rank, code);
-        publish_death(rank, GONE_ALONE);
+        publish_end(rank, KU_GONE);
         return;
     }
     if (running && node.lost_code >= 0) /* nobody is left */
         set_code(node.lost_code);
     set_code_of(rank, code);
     if (state != KU_RANK_FINALIZED) {
-        publish_death(rank, GONE_ALONE);
+        publish_end(rank, KU_GONE);
         end_soon();
     }
 }
@@ -491,7 +494,7 @@ static void ranks_end_with_host(const unsigned char *bits, bool publish)
             crew.alive--;
             node.all_zero = false;
             if (publish)
-                publish_death(i, GONE_WITH_HOST);
+                publish_end(i, KU_GONE_WITH_HOST);
         }
 }
 

@@ -540,7 +540,7 @@ void remote_parcel(int from, int to, const void *bytes, size_t len)
     fleet_send(FRAME_FROM, to == SHARE_ALL ? NODE_ALL : to, from, bytes, len);
 }
 
-void remote_gone(int rank, enum gone how)
+void remote_gone(int rank, enum ku_gone how)
 {
     struct pack p = { 0 };
     put_u32(&p, how);

@@ -44,7 +44,7 @@ void remote_want(uint32_t rank, uint32_t epoch, int node);
 void remote_card(const struct card_answer *a);
 /* A parcel for the servant of a host, or of all. */
 void remote_parcel(int from, int to, const void *bytes, size_t len);
-void remote_gone(int rank, enum gone how);
+void remote_gone(int rank, enum ku_gone how);
 void remote_release(void);
 
 /* Ask the hosts what the profile says; what they answer goes to prof_take. */

@@ -10,9 +10,6 @@
 #include "pmi/pmi.h"
 #include "util/segment.h"
 
-/* How a rank is gone; as FRAME_GONE has it. */
-enum gone { GONE_ALONE, GONE_WITH_HOST };
-
 struct crew_rank {
     pid_t pid;  /* 0: not started, or ended; of another host's: as that has told */
     int status; /* then, as waitpid has it */
