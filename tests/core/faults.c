@@ -113,8 +113,10 @@ static int pending_rank(int rank, void *arg)
     err = 0;
     CHECK(MPID_Recv_pending(&any, &err) && err == MPID_ERR_PROC_FAILED_PENDING, "pending: %d", err);
     err = 0;
+    MPID_SendContig(&c, &v, sizeof v, rank, 4, 4700, 1 - rank, 0, &err); /* both have looked */
+    MPID_RecvContig(&c, &v, sizeof v, 1 - rank, 4, 4700, &s, &err);
     MPID_Lost_acked(&c, 1);
-    CHECK(!MPID_Recv_pending(&any, &err) && any.errval == 0, "acknowledged: %d", err);
+    CHECK(err == 0 && !MPID_Recv_pending(&any, &err) && any.errval == 0, "acknowledged: %d", err);
     MPID_SendContig(&c, &v, sizeof v, rank, 2, 4700, 1 - rank, 0, &err);
     MPID_RecvComplete(&any, &s, &err);
     CHECK(err == 0 && got == 7 && s.MPI_SOURCE == 1 - rank, "any source: %d, error %d", s.MPI_SOURCE, err);

@@ -31,7 +31,7 @@ struct peers {
     struct peer **at; /* [n], and room for cap */
     int32_t n, ngone,
         nlost; /* ngone: those of the job that are lost; nlost: all that are, as long as they are known */
-    int32_t losses; /* how often somebody was lost, of whichever job */
+    int32_t losses;            /* how often somebody was lost, of whichever job */
     struct peer *first, *last; /* in use, linked by next_used */
     int32_t job, cap;          /* job: n at the beginning */
     struct peers_before {

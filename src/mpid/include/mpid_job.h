@@ -57,8 +57,8 @@ static inline bool MPID_Survives(void)
  * more.  (In a job
  * that does not go on without ranks such a receive fails when all are lost.) */
 void MPID_Lost_acked(struct MPIR_COMMUNICATOR *comm, int32_t n);
-/* In such a job: has the process, of this job, ended in order?  Nothing that names it fails for that, but nobody needs to
- * wait for it. */
+/* In such a job: has the process, of this job, ended in order?  Nothing that names it fails for that, but nobody
+ * needs to wait for it. */
 bool MPID_Ended(int32_t grank);
 void MPID_Node_name(char *name, int len);
 void MPID_Version_name(char *name); /* at least 64 bytes */
