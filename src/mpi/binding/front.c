@@ -39,9 +39,10 @@ static _Thread_local struct keel_object *revoked __attribute__((tls_model("initi
 
 int MPIR_front_fail(struct front_target target, const char *call, int errclass)
 {
-    struct keel_object *o = target.object;
-    if (!o && errclass == MPID_ERR_REVOKED && revoked)
-        target = front_target(o = revoked);
+    struct keel_object *o = target.object, *was_for = revoked;
+    revoked = NULL; /* it may be gone by the next error */
+    if (!o && errclass == MPID_ERR_REVOKED && was_for)
+        target = front_target(o = was_for);
     if (!o || o->gen != target.gen)
         return MPIR_Err_none(call, errclass);
     if (o->kind == MPIR_KIND_COMM)

@@ -16,6 +16,8 @@ void MPIR_Coll_note(struct coll *c, int err)
     c->st->err = refused ? refused : err;
     c->st->words = *ku_err_last();
     c->st->mute = true;
+    if (c->comm->brittle && err == MPID_ERR_PROC_FAILED)
+        MPIR_Comm_revoked(&c->comm->adi);
 }
 
 /* ---- Messages -------------------------------------------------------------------------------------------------- */

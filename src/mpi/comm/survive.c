@@ -148,6 +148,17 @@ void MPIR_Comm_revoked(struct MPIR_COMMUNICATOR *adi)
     if (comm->local)
         MPIR_Coll_team_leave(comm->local);
     MPIR_Coll_nodes_revoke(comm);
+    if (comm->making)
+        MPIR_Comm_revoked(&comm->making->adi);
+}
+
+void MPIR_Comm_making(MPIR_Comm *comm, MPIR_Comm *own)
+{
+    comm->making = own;
+    if (own)
+        own->brittle = true;
+    if (own && (comm->adi.obj.flags & KEEL_OBJ_REVOKED))
+        MPIR_Comm_revoked(&own->adi);
 }
 
 int MPIR_Comm_revoke(MPIR_Comm *comm)
@@ -256,16 +267,6 @@ int MPIR_Comm_agree(MPIR_Comm *comm, int *flag)
         MPID_DeviceCheck(MPID_BLOCKING);
     survive_base(comm, MPIR_Accord_lost(a));
     return agree_end(comm, a, flag);
-}
-
-void MPIR_Comm_settle(MPIR_Comm *comm)
-{
-    struct accord *a =
-        MPIR_Accord_begin(comm, MPIR_Accord_numbers(comm, 1), comm->fail_base, &(uint64_t){ 0 }, 1);
-    while (!MPIR_Accord_step(a))
-        MPID_DeviceCheck(MPID_BLOCKING);
-    survive_base(comm, MPIR_Accord_lost(a));
-    MPIR_Accord_done(a);
 }
 
 /* ---- Shrink: agree on who is lost; let the others agree on a communicator; agree that all have it, or begin again.

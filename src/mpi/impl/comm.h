@@ -82,7 +82,10 @@ typedef struct MPIR_Comm {
     MPIR_Meetings meetings;
     bool no_handle;            /* the program has none, or has freed it */
     struct keel_object *owner; /* the window or file whose own it is; NULL */
-    int32_t detached;          /* its requests that the user freed and the ADI still has */
+    bool
+        brittle; /* who meets a failure in a collective on it revokes it: its calls are of several collectives */
+    struct MPIR_Comm *making; /* the own one of a window or file that its members are making; NULL */
+    int32_t detached;         /* its requests that the user freed and the ADI still has */
     struct MPIR_Session
         *session; /* from which it is derived; NULL: the world model, or the session has ended */
     MPIR_Comm_hints hints;
@@ -109,9 +112,8 @@ static inline int32_t MPIR_Comm_grank(const MPIR_Comm *c, int32_t lrank)
     return c->adi.lrank_to_grank ? c->adi.lrank_to_grank[lrank] : lrank;
 }
 
-/* All that live come here, whoever has failed and whether or not comm is revoked (survive.c): instead of a barrier,
- * where jobs go on without ranks that fail. */
-void MPIR_Comm_settle(MPIR_Comm *comm);
+/* Until the call with NULL, who revokes comm revokes `own` as well: some may have failed before they had that. */
+void MPIR_Comm_making(MPIR_Comm *comm, MPIR_Comm *own);
 /* It is revoked, here or by another member (MPID_Config.revoked). */
 void MPIR_Comm_revoked(struct MPIR_COMMUNICATOR *adi);
 /* A process is lost (MPID_Config.lost). */

@@ -168,6 +168,14 @@ static int open_all(MPIR_File *f, int err)
     return MPIR_Io_agree_hints(f, err, &f->near);
 }
 
+/* In a job that goes on without ranks that fail: this one leaves what others may have, or are in a call for. */
+static void tell_others(MPIR_File *f)
+{
+    struct ku_err words = *ku_err_last();
+    MPIR_Comm_revoked(&f->comm->adi);
+    *ku_err_last() = words;
+}
+
 int MPIR_File_open(MPIR_Comm *comm, const char *filename, int amode, MPIR_Info *info, MPIR_File **fh)
 {
     MPIR_File *f = NULL;
@@ -188,6 +196,7 @@ int MPIR_File_open(MPIR_Comm *comm, const char *filename, int amode, MPIR_Info *
     own->no_handle = true;
     if (f)
         own->owner = &f->obj;
+    MPIR_Comm_making(comm, own);
     *ku_err_last() = words;
     err = open_all(f, err);
     if (!err && (amode & MPI_MODE_APPEND)) {
@@ -198,6 +207,9 @@ int MPIR_File_open(MPIR_Comm *comm, const char *filename, int amode, MPIR_Info *
             err = MPIR_Io_shared_set(f, f->position);
         err = MPIR_Io_agree(f, err);
     }
+    MPIR_Comm_making(comm, NULL);
+    if (err && MPID_Survives())
+        tell_others(f);
     if (err)
         MPIR_File_release(f);
     else
@@ -217,17 +229,17 @@ static int close_here(MPIR_File *f)
 static int close_survived(MPIR_File *f)
 {
     int32_t first = 0;
-    int err;
-    MPIR_Comm_settle(f->comm);
+    int err, failed = f->obj.flags & KEEL_OBJ_REVOKED ? 0 : MPIR_Barrier(f->comm);
+    if (failed) /* nobody is waited for, as others may not have the file, or be in a call */
+        tell_others(f);
+    struct ku_err words = *ku_err_last();
     while (first != f->comm->adi.rank && MPID_Lost(MPIR_Comm_grank(f->comm, first), &err))
         first++;
-    if (!(f->amode & MPI_MODE_DELETE_ON_CLOSE))
-        return 0;
-    err = 0; /* another one may have taken itself for the first */
-    if (first == f->comm->adi.rank && unlink(f->name) && errno != ENOENT)
-        err = MPIR_Io_errno(errno, f->name, "deleting");
-    MPIR_Comm_settle(f->comm);
-    return err;
+    bool unlinks = f->amode & MPI_MODE_DELETE_ON_CLOSE && first == f->comm->adi.rank;
+    if (unlinks && unlink(f->name) && errno != ENOENT) /* another one may have taken itself for the first */
+        return MPIR_Io_errno(errno, f->name, "deleting");
+    *ku_err_last() = words;
+    return failed;
 }
 
 int MPIR_File_close(MPIR_File **fh)

@@ -227,11 +227,29 @@ static int make_targets(struct rma *r, MPIR_Win *win)
     return 0;
 }
 
+/* A member has left the blocks, or is lost: once for each. */
+static bool leaves_last(struct rma *r, struct rma_slot *s)
+{
+    return !atomic_exchange(&s->left, 1) && atomic_fetch_sub(&r->node->users, 1) == 1;
+}
+
+static bool all_have_left(struct rma *r)
+{
+    int err;
+    if (!r->own) /* nothing has been told of it */
+        return atomic_fetch_sub(&r->node->users, 1) == 1;
+    bool last = leaves_last(r, r->own->slot);
+    for (int32_t i = 0; i < r->members && !last; i++)
+        if (MPID_Lost(MPIR_Comm_grank(r->win->comm, r->node->slot[i].rank), &err))
+            last = leaves_last(r, &r->node->slot[i]);
+    return last;
+}
+
 static void release_blocks(struct rma *r)
 {
     if (!r->node)
         return;
-    bool last = atomic_fetch_sub(&r->node->users, 1) == 1;
+    bool last = all_have_left(r);
     uint64_t memory = r->memory;
     if (memory)
         MPID_Shared_unmap(r->joint, memory);
@@ -407,6 +425,7 @@ static int make_make_comm(MPIR_Win *win, MPIR_Comm *comm, int err)
         return err;
     win->comm->no_handle = true;
     win->comm->owner = &win->obj;
+    MPIR_Comm_making(comm, win->comm);
     MPID_Lost_acked(&win->comm->adi, INT32_MAX); /* what is served is of those that live */
     return 0;
 }
@@ -439,6 +458,13 @@ static int make_make(int flavor, void *base, MPI_Aint size, MPI_Count unit, MPIR
             err = MPIR_Rma_Serve_begin(win);
         win->rma->elementwise = devices_update(win) || win->rma->joint; /* MPID_Show_stores is of one job */
         err = agree(win->comm, err, &win->rma->elementwise);
+        MPIR_Comm_making(comm, NULL);
+        win->comm->brittle = false;
+        if (err && MPID_Survives()) { /* others may have it */
+            struct ku_err words = *ku_err_last();
+            MPIR_Comm_revoked(&win->comm->adi);
+            *ku_err_last() = words;
+        }
         if (err && win->rma->serve)
             MPIR_Rma_Serve_end(win);
     }
@@ -512,11 +538,13 @@ int MPIR_Win_free(MPIR_Win **win)
     if (err)
         return err;
     err = revoked ? 0 : MPIR_Rma_Flush_all(w);
-    int failed = 0; /* nobody accesses any part any more: */
-    if (MPID_Survives())
-        MPIR_Comm_settle(w->comm);
-    else
-        failed = MPIR_Barrier(w->comm);
+    int failed = revoked ? 0 : MPIR_Barrier(w->comm); /* nobody accesses any part any more */
+    if (failed &&
+        MPID_Survives()) { /* nobody is waited for, as others may not have the window, or be in an access */
+        struct ku_err words = *ku_err_last();
+        MPIR_Comm_revoked(&w->comm->adi);
+        *ku_err_last() = words;
+    }
     bool helped = w->rma->helped;
     if (w->rma->serve)
         MPIR_Rma_Serve_end(w);

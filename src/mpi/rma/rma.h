@@ -26,7 +26,7 @@ struct rma_slot {
     _Alignas(64) _Atomic uint32_t lock; /* of its part (rma_lock.c) */
     _Atomic uint32_t wants;             /* it waits for that lock on behalf of a process of another node */
     int32_t rank;                       /* in the window */
-    uint32_t pad;
+    _Atomic uint32_t left;              /* it uses the blocks no more, or is lost */
     int64_t size, unit;
     uint64_t at; /* where its part begins in the node's block of memory */
     _Alignas(64) _Atomic uint32_t

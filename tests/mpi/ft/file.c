@@ -39,8 +39,8 @@ int main(int argc, char **argv)
     CHECK_EQ(n, 1);
     MPI_Group_free(&g);
     CHECK_ERR(MPI_File_close(&f), MPI_SUCCESS);
-    CHECK(access(name, F_OK) != 0, "%s is deleted", name);
     MPI_Comm made = ft_shrunk(MPI_COMM_WORLD, check_size - 1);
+    CHECK(access(name, F_OK) != 0, "%s is deleted", name);
     if (made != MPI_COMM_NULL)
         MPI_Comm_free(&made);
     return check_done();
