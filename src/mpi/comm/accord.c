@@ -40,6 +40,8 @@ enum {
     ACCORD_IN_TREE = 2,
     ACCORD_TAG_BITS = 29,
     ACCORD_KEPT = 64,
+    ACCORD_RADIX =
+        64, /* when ranks share cores each level costs a turn of the scheduler, and a message little */
     ACCORD_TREE_WORDS = 512 /* longer messages would be by rendezvous (invariant 5) */
 };
 enum accord_kind { ACCORD_OWN = 1, ACCORD_ACCEPTED, ACCORD_RESULT, ACCORD_PROPOSED };
@@ -72,6 +74,7 @@ struct accord_child {
 struct accord {
     struct MPIR_Driven driven;
     MPIR_Comm *comm;     /* a reference */
+    int maxima;          /* so many of the caller's words are not or'ed */
     int tag, words, all; /* all: words of a message */
     int32_t n, me;
     int32_t local, remote; /* the first member of each side; intracommunicators: 0, n */
@@ -266,14 +269,14 @@ static void accord_stand(struct accord *a)
     accord_hear_all(a);
 }
 
-/* The members outside the base, in their order, are a tree in which place p is below place (p - 1) / AGREE_RADIX. */
+/* The members outside the base, in their order, are a tree in which place p is below place (p - 1) / ACCORD_RADIX. */
 static void accord_climb(struct accord *a)
 {
     int32_t place = 0, at = 0;
     for (int32_t i = 0; i < a->me; i++)
         place += !accord_bit(a->base, i);
-    int64_t first = (int64_t)place * AGREE_RADIX + 1, last = first + AGREE_RADIX - 1;
-    int32_t above = place > 0 ? (place - 1) / AGREE_RADIX : -1, children = 0, of[AGREE_RADIX];
+    int64_t first = (int64_t)place * ACCORD_RADIX + 1, last = first + ACCORD_RADIX - 1;
+    int32_t above = place > 0 ? (place - 1) / ACCORD_RADIX : -1, children = 0, of[ACCORD_RADIX];
     a->head = a->parent = -1;
     for (int32_t i = 0; i < a->n && at <= last; i++) {
         if (accord_bit(a->base, i))
@@ -363,6 +366,15 @@ static bool accord_only_own(const struct accord *a)
     return own;
 }
 
+static void accord_merge(struct accord *a, const uint64_t *text)
+{
+    for (int w = ACCORD_OPEN; w < a->all; w++)
+        if (w < ACCORD_WORDS || w >= ACCORD_WORDS + a->maxima)
+            a->mine[w] |= text[w];
+        else if (text[w] > a->mine[w])
+            a->mine[w] = text[w];
+}
+
 /* The words of all children and this one. */
 static void accord_sum(struct accord *a)
 {
@@ -373,8 +385,7 @@ static void accord_sum(struct accord *a)
             if (own)
                 accord_set_bit(accord_lost_bits(a), a->child[i].member);
         } else if (own) {
-            for (int w = ACCORD_OPEN; w < a->all; w++)
-                a->mine[w] |= l->text[w];
+            accord_merge(a, l->text);
         } else if (accord_exceeds(l->text, a->mine)) {
             memcpy(a->mine, l->text, sizeof *a->mine * (size_t)a->all);
         }
@@ -583,7 +594,7 @@ void MPIR_Accord_no_memory(void)
 }
 
 struct accord *MPIR_Accord_begin(MPIR_Comm *comm, uint32_t number, const uint64_t *base, const uint64_t *mine,
-                                 int words)
+                                 int words, int maxima)
 {
     struct accord *a = calloc(1, sizeof *a);
     size_t bits = (size_t)MPIR_Accord_bits(comm), all = (size_t)(ACCORD_WORDS + words) + bits;
@@ -595,6 +606,7 @@ struct accord *MPIR_Accord_begin(MPIR_Comm *comm, uint32_t number, const uint64_
     a->comm = comm;
     a->tag = MPIR_Accord_tag(number);
     a->words = words;
+    a->maxima = maxima;
     a->all = (int)all;
     a->n = MPIR_Accord_members(comm);
     a->local = MPIR_Accord_first(comm, true);

@@ -107,6 +107,10 @@ struct context_vote {
     uint64_t extra[CONTEXT_EXTRAS]; /* the maxima */
 };
 
+/* A first offer, for an agreement on the maximum of both words; and what that has given: true: v->context is the
+ * result.  False: there must be a vote. */
+void MPIR_Context_offer(struct context_vote *v, int ids, uint64_t offer[2]);
+bool MPIR_Context_is_taken(struct context_vote *v, const uint64_t offer[2]);
 /* Those of the party start to agree. */
 void MPIR_Context_begin(struct context_vote *v, const struct party *p, const struct context_ask *ask);
 /* Never blocks.  True: over, with v->err (recorded) or v->context. */

@@ -130,6 +130,22 @@ static void start_round(struct context_vote *v, const struct party *p)
     MPIR_Agree_begin(&v->agree, p, WORDS + v->ask.extras);
 }
 
+void MPIR_Context_offer(struct context_vote *v, int ids, uint64_t offer[2])
+{
+    v->ask = (struct context_ask){ .ids = ids };
+    v->round = v->err = 0;
+    propose(v, next);
+    offer[0] = v->err ? UINT64_MAX : v->mine;
+    offer[1] = v->err ? UINT64_MAX : ~v->mine;
+}
+
+bool MPIR_Context_is_taken(struct context_vote *v, const uint64_t offer[2])
+{
+    v->context[0] = id_of(offer[0]);
+    v->context[1] = id_of(offer[0] + 1);
+    return offer[0] == ~offer[1];
+}
+
 void MPIR_Context_begin(struct context_vote *v, const struct party *p, const struct context_ask *ask)
 {
     v->ask = *ask;

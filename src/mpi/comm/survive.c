@@ -230,7 +230,7 @@ static struct accord *agree_begin(MPIR_Comm *comm, int flag)
         if (MPIR_Group_rank_of(comm->acked, MPIR_Accord_grank(comm, i)) != MPI_UNDEFINED)
             unacked[i / 64] &= ~(1ull << i % 64);
     struct accord *a =
-        MPIR_Accord_begin(comm, MPIR_Accord_numbers(comm, 1), comm->fail_base, mine, AGREE_UNACKED + bits);
+        MPIR_Accord_begin(comm, MPIR_Accord_numbers(comm, 1), comm->fail_base, mine, AGREE_UNACKED + bits, 0);
     free(mine);
     return a;
 }
@@ -280,6 +280,7 @@ struct shrink {
     uint32_t number, used;
     struct accord *accord;
     uint64_t *lost;
+    MPIR_Group *local;
     struct context_vote vote;
     int err;
     struct ku_err words;
@@ -290,20 +291,27 @@ static uint32_t shrink_number(struct shrink *s)
     return s->number + s->used++ % SHRINK_NUMBERS;
 }
 
-static void shrink_agree(struct shrink *s, uint64_t word)
+static void shrink_agree(struct shrink *s, const uint64_t *words, int n, int maxima)
 {
     const uint64_t *base = s->lost ? s->lost : s->comm->fail_base;
-    s->accord = MPIR_Accord_begin(s->comm, shrink_number(s), base, &word, 1);
+    s->accord = MPIR_Accord_begin(s->comm, shrink_number(s), base, words, n, maxima);
+}
+
+/* On who is lost, and by the way on a context, unless that takes more than one offer. */
+static void shrink_find_lost(struct shrink *s)
+{
+    uint64_t offer[2];
+    MPIR_Context_offer(&s->vote, s->comm->local ? 2 : 1, offer);
+    s->stage = SHRINK_LOST;
+    shrink_agree(s, offer, 2, 2);
 }
 
 static void shrink_begin(struct shrink *s, MPIR_Comm *comm)
 {
-    *s = (struct shrink){ .comm = comm,
-                          .stage = SHRINK_LOST,
-                          .number = MPIR_Accord_numbers(comm, SHRINK_NUMBERS) };
+    *s = (struct shrink){ .comm = comm, .number = MPIR_Accord_numbers(comm, SHRINK_NUMBERS) };
     if (MPIR_Comm_prepare(comm, comm->group, comm->remote_group, &s->made))
         MPIR_Accord_no_memory();
-    shrink_agree(s, 0);
+    shrink_find_lost(s);
 }
 
 /* Who lives, of the local group or the remote one; NULL: nobody. */
@@ -352,9 +360,26 @@ static void shrink_lost(struct shrink *s)
     s->accord = NULL;
 }
 
+static void shrink_made(struct shrink *s, int err)
+{
+    if (!err)
+        err = MPIR_Comm_start(s->comm, s->made, s->vote.context);
+    if (err) { /* what it is at the end, if it is no failure of a member */
+        s->err = err;
+        s->words = *ku_err_last();
+    }
+    s->stage = SHRINK_HAS;
+    shrink_agree(s,
+                 &(uint64_t){ err == 0                                         ? 0
+                              : MPID_Survives() && err == MPID_ERR_PROC_FAILED ? 1
+                                                                               : 2 },
+                 1, 0);
+}
+
 /* False: there is nobody for one of the two groups. */
 static bool shrink_make(struct shrink *s)
 {
+    bool taken = MPIR_Context_is_taken(&s->vote, MPIR_Accord_words(s->accord));
     shrink_lost(s);
     MPIR_Group *local = shrink_group(s, true), *remote = s->comm->local ? shrink_group(s, false) : NULL;
     if (s->comm->local && !remote) {
@@ -365,31 +390,22 @@ static bool shrink_make(struct shrink *s)
     struct context_ask ask = { .ids = remote ? 2 : 1,
                                .err = MPIR_Comm_regroup(s->comm, s->made, local, remote) };
     struct party p = shrink_party(s, local, remote);
+    s->local = local; /* p's */
     s->stage = SHRINK_MAKES;
-    MPIR_Context_begin(&s->vote, &p, &ask);
+    if (taken)
+        shrink_made(s, ask.err);
+    else
+        MPIR_Context_begin(&s->vote, &p, &ask);
     if (remote)
         MPIR_Group_release(remote);
     return true;
-}
-
-static void shrink_made(struct shrink *s)
-{
-    int err = s->vote.err;
-    if (!err)
-        err = MPIR_Comm_start(s->comm, s->made, s->vote.context);
-    if (err) { /* what it is at the end, if it is no failure of a member */
-        s->err = err;
-        s->words = *ku_err_last();
-    }
-    MPIR_Group_release(s->vote.agree.party.group);
-    s->stage = SHRINK_HAS;
-    shrink_agree(s, err == 0 ? 0 : MPID_Survives() && err == MPID_ERR_PROC_FAILED ? 1 : 2);
 }
 
 /* All have it, or cannot: true.  Else it begins again, as one more member has failed. */
 static bool shrink_has(struct shrink *s, int *err)
 {
     uint64_t word = MPIR_Accord_words(s->accord)[0];
+    MPIR_Group_release(s->local);
     shrink_lost(s);
     if (word == 0)
         return true;
@@ -400,8 +416,7 @@ static bool shrink_has(struct shrink *s, int *err)
                       : MPIR_Err(MPI_ERR_OTHER, NULL, "another member could not make the new communicator");
         return true;
     }
-    s->stage = SHRINK_LOST;
-    shrink_agree(s, 0);
+    shrink_find_lost(s);
     return false;
 }
 
@@ -422,7 +437,7 @@ static bool shrink_step(struct shrink *s, int *err)
         case SHRINK_MAKES:
             if (!MPIR_Context_step(&s->vote))
                 return false;
-            shrink_made(s);
+            shrink_made(s, s->vote.err);
             break;
         case SHRINK_HAS:
             if (!MPIR_Accord_step(s->accord))
