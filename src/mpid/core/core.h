@@ -613,6 +613,7 @@ void MPID_Refused_packet(const struct dev_head *h, const void *body, size_t len)
 void MPID_Refused_answer(const struct context *c, int32_t tag, int32_t peer, struct pkt_op sender);
 bool MPID_Refused_some(const struct context *c); /* is something refused there? */
 void MPID_Refusals_free(struct context *c);
+void MPID_Revoked_repair(void); /* somebody is lost: others are told instead of him */
 
 /* zero_copy.c: bodies that a device receives straight into the buffer of the receive (device.h). */
 uint64_t MPID_Place(void *arg, int32_t grank, const struct dev_head *h, size_t len);

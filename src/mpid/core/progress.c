@@ -115,6 +115,7 @@ static int reap(void)
             MPID_Mem_peer_lost(p->grank);
         }
     MPID_Contexts_each(reap_context, NULL);
+    MPID_Revoked_repair();
     return 1;
 }
 
@@ -154,8 +155,11 @@ static void peer_ended(int32_t grank)
 {
     if (atomic_load(&ku_segment_gone(&MPID_core.job.segment)[grank]) != KU_GONE_ENDED)
         MPID_Peer_gone(grank);
-    else if (MPID_core.config.lost != NULL)
-        MPID_core.config.lost();
+    else {
+        MPID_Revoked_repair();
+        if (MPID_core.config.lost != NULL)
+            MPID_core.config.lost();
+    }
 }
 
 /* Events: 1 if the launcher has seen processes die.  What they sent before is delivered first. */

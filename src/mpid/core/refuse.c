@@ -17,11 +17,14 @@
  *      (refused_with). They outlive the communicator for some time, as do contexts in which something is refused
  *      (context.c).
  *   4. Of a revoked communicator each context but MPID_CONTEXT_FAIL's has a refusal for all tags.
- *   5. Of several refusals of one call, each of another process, all are kept, and any of them is told. */
+ *   5. In a communicator of many, who hears that it is revoked tells the first member after itself that lives, another
+ *      one when that is lost, and those at distances of powers of two, so that it is fast.  So all that live hear
+ *      it, whoever is lost: each that has heard sees to it that the next one does.
+ *   6. Of several refusals of one call, each of another process, all are kept, and any of them is told. */
 #include "core.h"
 #include <stdlib.h>
 
-enum { BUCKETS = 256, TAG_BITS = 30 };
+enum { BUCKETS = 256, TAG_BITS = 30, RING_FROM = 16 /* fewer all tell all */ };
 _Static_assert(sizeof(struct pkt_refused) + MPID_REFUSAL_WORDS <= DEV_SHORT_TELLS,
                "a refusal is a control packet");
 
@@ -31,8 +34,17 @@ struct refusal {
     struct refusal *next;
 };
 
+/* Whom this process has told that a communicator of many is revoked, and will if those are lost. */
+struct revoked_ring {
+    uint32_t context_id;
+    int32_t n, me, next; /* places in grank[]; next: the first after this one that lives */
+    struct revoked_ring *later, **at;
+    int32_t grank[];
+};
+
 struct refusals {
-    struct refusal *revoked; /* whatever the tag; NULL: it is not */
+    struct refusal *revoked;   /* whatever the tag; NULL: it is not */
+    struct revoked_ring *ring; /* NULL: all have been told */
     struct refusal *bucket[BUCKETS];
 };
 
@@ -128,6 +140,18 @@ int MPID_Err_refused(const struct MPID_Refusal *r)
     return ku_err_set(r->error, NULL, "rank %d takes no part: %s", (int)r->rank, r->words);
 }
 
+static struct revoked_ring *rings;
+
+static void ring_free(struct revoked_ring *g)
+{
+    if (g == NULL)
+        return;
+    *g->at = g->later;
+    if (g->later != NULL)
+        g->later->at = g->at;
+    free(g);
+}
+
 void MPID_Refusals_free(struct context *c)
 {
     for (int i = 0; c->refusals != NULL && i < BUCKETS; i++)
@@ -135,6 +159,8 @@ void MPID_Refusals_free(struct context *c)
             forget(&c->refusals->bucket[i]);
     if (c->refusals != NULL && c->refusals->revoked != NULL)
         forget(&c->refusals->revoked);
+    if (c->refusals != NULL)
+        ring_free(c->refusals->ring);
     free(c->refusals);
     c->refusals = NULL;
 }
@@ -331,9 +357,67 @@ static void revoke_tell(const struct MPIR_COMMUNICATOR *to, uint32_t context_id)
             tell(grank_of(to, i), context_id, 0, &is);
 }
 
+static void ring_tell(const struct revoked_ring *g, int32_t place)
+{
+    const struct MPID_Refusal is = { .error = MPID_ERR_REVOKED, .rank = g->me, .revoked = true };
+    tell(g->grank[place], g->context_id, 0, &is);
+}
+
+static bool ring_lives(const struct revoked_ring *g, int32_t place)
+{
+    int err;
+    return !MPID_Lost(g->grank[place], &err);
+}
+
+/* The first after this process that lives is another one than before. */
+static bool ring_moves(struct revoked_ring *g)
+{
+    int32_t was = g->next;
+    while (g->next != g->me && !ring_lives(g, g->next))
+        g->next = (g->next + 1) % g->n;
+    return g->next != was && g->next != g->me;
+}
+
+void MPID_Revoked_repair(void)
+{
+    for (struct revoked_ring *g = rings; g != NULL; g = g->later)
+        if (ring_moves(g))
+            ring_tell(g, g->next);
+}
+
+/* False: there is no memory for it. */
+static bool ring_begin(const struct MPIR_COMMUNICATOR *comm)
+{
+    struct context *c = MPID_Context_find(comm->context_id);
+    struct revoked_ring *g = malloc(sizeof *g + sizeof g->grank[0] * (size_t)comm->size);
+    if (g == NULL)
+        return false;
+    *g = (struct revoked_ring){ .context_id = comm->context_id,
+                                .n = comm->size,
+                                .me = comm->rank,
+                                .next = (comm->rank + 1) % comm->size,
+                                .later = rings,
+                                .at = &rings };
+    for (int32_t i = 0; i < g->n; i++)
+        g->grank[i] = grank_of(comm, i);
+    if (rings != NULL)
+        rings->at = &g->later;
+    rings = g;
+    c->refusals->ring = g;
+    ring_moves(g);
+    if (g->next != g->me)
+        ring_tell(g, g->next);
+    for (int32_t d = 2; d < g->n; d *= 2)
+        if (ring_lives(g, (g->me + d) % g->n))
+            ring_tell(g, (g->me + d) % g->n);
+    return true;
+}
+
 void MPID_Revoke(struct MPIR_COMMUNICATOR *comm, const struct MPIR_COMMUNICATOR *local)
 {
     revoke_contexts(comm->context_id);
+    if (local == NULL && comm->size > RING_FROM && ring_begin(comm))
+        return;
     revoke_tell(comm, comm->context_id);
     if (local != NULL)
         revoke_tell(local, comm->context_id);
