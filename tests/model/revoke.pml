@@ -5,6 +5,8 @@
  * member that has not made the communicator yet notes that, and passes it on when it has made it.  Any may begin, and any may crash
  * before each step; a packet of one that has crashed arrives or does not.
  *
+ * With -DRING, as among many: who has heard tells the next member after itself that lives, and another one when that is lost.
+ *
  * Checked, when nothing moves any more: if one member that lives has heard, all that live have.
  *
  * Broken on purpose by -D: NO_PASSING  who hears does not pass it on
@@ -77,10 +79,25 @@ end_waits:
         :: atomic { skip; goto end_never }
         fi;
 passes:
+#ifdef RING
+        atomic { k = (me + 1) % MEMBERS };
+        do
+        :: atomic { k != me && !lives[k] -> k = (k + 1) % MEMBERS }
+        :: atomic { k != me && lives[k] -> PACKET(me, k) = 1 };
+end_told:
+            !lives[k]
+        :: atomic { k == me -> break }
+        od;
+#else
         pass_on();
+#endif
         goto end_deaf;
 begins: /* it revokes */
+#ifdef RING
+        goto passes;
+#else
         tell();
+#endif
         goto end_deaf;
 end_never:
         atomic { COMES -> heard[me] = 1; goto passes };

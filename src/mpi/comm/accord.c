@@ -8,9 +8,9 @@
  *   down   the head commits: each has the result, and passes it on (RESULT)
  * Who sees that a member of the tree is lost leaves it for good, also after the end.  Then there are heads without a
  * tree, one after the other: the first member that lives, in the order of ranks, with all others as its children.
- * They say what they have: the result, or the proposal that they have accepted last, or else their own words.  The
- * head commits the result if somebody has it; else it proposes the latest that somebody has accepted; else the sum of
- * all, and who was lost.  Whoever finds it lost goes on to the next one.
+ * They say what they have: the proposal that they have accepted last, or else their own words; and when the head asks,
+ * the result.  The head commits the result if it has that, or if somebody has; else it proposes the latest that
+ * somebody has accepted; else the sum of all, and who was lost.  Whoever finds it lost goes on to the next one.
  *
  * Invariants
  *   1. A result is committed only when all members that live have accepted it, and who has left a tree, or a head that
@@ -44,7 +44,7 @@ enum {
         64, /* when ranks share cores each level costs a turn of the scheduler, and a message little */
     ACCORD_TREE_WORDS = 512 /* longer messages would be by rendezvous (invariant 5) */
 };
-enum accord_kind { ACCORD_OWN = 1, ACCORD_ACCEPTED, ACCORD_RESULT, ACCORD_PROPOSED };
+enum accord_kind { ACCORD_OWN = 1, ACCORD_ACCEPTED, ACCORD_RESULT, ACCORD_PROPOSED, ACCORD_ASKED };
 enum accord_stage {
     ACCORD_GATHERS,  /* what the children say */
     ACCORD_HEARS,    /* what the head says, through the parent */
@@ -81,7 +81,7 @@ struct accord {
     int32_t head;          /* -1: the tree's */
     int32_t parent;        /* a member; -1: this one is the head */
     enum accord_stage stage;
-    bool is_kept, driving;
+    bool is_kept, is_dropped, driving;
     unsigned losses;       /* that have been looked at */
     uint64_t *mine, *said; /* what this member says; what it has begun to say to its children */
     uint64_t *base;        /* who was lost before */
@@ -293,6 +293,8 @@ static void accord_climb(struct accord *a)
     accord_stand(a);
 }
 
+static void accord_commit(struct accord *a);
+
 /* To the first member that lives. */
 static void accord_follow(struct accord *a)
 {
@@ -305,7 +307,18 @@ static void accord_follow(struct accord *a)
     for (int32_t i = 0; i < a->n && a->parent < 0; i++)
         if (i != a->me)
             a->child[children++].member = i;
-    accord_stand(a);
+    bool has_result = a->mine[ACCORD_KIND] == ACCORD_RESULT && a->all <= ACCORD_TREE_WORDS;
+    if (!has_result) {
+        accord_stand(a);
+        if (a->parent < 0)
+            accord_tell_all(a, ACCORD_ASKED);
+    } else if (a->parent < 0) { /* what others say to it leaves at once, as in a tree */
+        accord_commit(a);
+    } else {
+        a->up.used = false;
+        a->stage = ACCORD_HEARS;
+        accord_hear(a, &a->down, a->parent, ACCORD_DOWN);
+    }
 }
 
 static void accord_cancel(struct accord_letter *l)
@@ -432,6 +445,15 @@ static void accord_gathered(struct accord *a)
     }
 }
 
+/* It may have said what it has before it was asked. */
+static void accord_asked(struct accord *a)
+{
+    if (a->up.used)
+        accord_hear(a, &a->down, a->parent, ACCORD_DOWN);
+    else
+        accord_report(a);
+}
+
 static void accord_heard(struct accord *a)
 {
     memcpy(a->mine, a->down.text, sizeof *a->mine * (size_t)a->all);
@@ -476,6 +498,8 @@ static bool accord_move(struct accord *a)
             return false;
         if (a->down.request.errval || a->up.request.errval)
             accord_leave(a);
+        else if (a->down.text[ACCORD_KIND] == ACCORD_ASKED)
+            accord_asked(a);
         else
             accord_heard(a);
         return true;
@@ -494,7 +518,10 @@ static bool accord_move(struct accord *a)
     case ACCORD_LEAVES:
         if (!accord_is_over(&a->down) || !accord_is_over(&a->up) || !accord_all_over(a, &failed))
             return false;
-        accord_follow(a);
+        if (a->is_dropped)
+            a->stage = ACCORD_OVER;
+        else
+            accord_follow(a);
         return true;
     case ACCORD_OVER:
         break;
@@ -523,7 +550,7 @@ static enum MPIR_DRIVE accord_serve(struct MPIR_Driven *d)
 {
     struct accord *a = (struct accord *)((char *)d - offsetof(struct accord, driven));
     enum accord_stage stage = a->stage;
-    if (stage == ACCORD_OVER && accord_broken(a))
+    if (a->is_dropped ? stage < ACCORD_LEAVES : stage == ACCORD_OVER && accord_broken(a))
         accord_leave(a);
     if (!MPIR_Accord_step(a))
         return a->stage != stage ? MPIR_DRIVE_MOVED : MPIR_DRIVE_WAITS;
@@ -546,10 +573,11 @@ static void accord_wake(struct accord *a)
     MPIR_Drive(&a->driven);
 }
 
-/* It goes when it is over. */
+/* Nobody needs it: it goes when its messages have left. */
 static void accord_drop(struct accord *a)
 {
     a->is_kept = false;
+    a->is_dropped = true;
     accord_wake(a);
 }
 

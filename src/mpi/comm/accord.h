@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include "comm.h"
 
-/* The bitwise or of some words, or the maximum, over the members of a communicator that live, and a bit of each that does not. */
+/* The bitwise or of some words, or the maximum, over the members of a communicator that live, and a bit of each that
+ * does not. */
 struct accord;
 
 /* Who takes part: of an intercommunicator both groups, the left one first, as numbers from 0 on. */
@@ -25,9 +26,10 @@ uint32_t MPIR_Accord_numbers(MPIR_Comm *comm, uint32_t n);
 /* Messages of MPID_CONTEXT_FAIL with this tag are those of the number; another kind of agreement may have it
  * instead. */
 int MPIR_Accord_tag(uint32_t number);
-/* Begin the one with that number; `mine` is copied; of the first `maxima` words the maximum counts.  Collective over the members of comm that live.  base: a bit of
- * each member that all others know to be lost, as an earlier agreement has said that was over at all of them before
- * they began this one; NULL: none.  Without memory the job ends, as the others would wait. */
+/* Begin the one with that number; `mine` is copied; of the first `maxima` words the maximum counts.  Collective over
+ * the members of comm that live.  base: a bit of each member that all others know to be lost, as an earlier
+ * agreement has said that was over at all of them before they began this one; NULL: none.  Without memory the job
+ * ends, as the others would wait. */
 struct accord *MPIR_Accord_begin(MPIR_Comm *comm, uint32_t number, const uint64_t *base, const uint64_t *mine,
                                  int words, int maxima);
 /* That end. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Round after round some members, one to all but one, die in calls of a chapter, before, within or between them; those
- * that live agree, shrink, count themselves, compute a checked result, and go on, until one is left.  Arguments: a seed,
- * and perhaps the name of the one work to do. */
+/* Round after round some members, one to all but one, die in calls of a chapter, before, within or between them;
+ * those that live agree, shrink, count themselves, compute a checked result, and go on, until one is left.
+ * Arguments: a seed, and perhaps the name of the one work to do. */
 /* ranks: 4 8 16 */
 /* mpiexec: -with-ft ulfm */
 /* stderr: (?s)\A(mpiexec: ranks? [^\n]*killed by signal 9 \(SIGKILL, Killed\); the job goes on\n)+\Z */
