@@ -455,6 +455,32 @@ gone:
     return err;
 }
 
+/* A communicator of a group, without a parent: members of a name that no other round has. */
+static int sessions(unsigned kind)
+{
+    int err = 0;
+    char tag[60];
+    MPI_Session session = MPI_SESSION_NULL;
+    MPI_Group g;
+    MPI_Comm made = MPI_COMM_NULL;
+    step();
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    MPI_Comm_group(comm, &g);
+    snprintf(tag, sizeof tag, "kills.%u.%llu", kind, (unsigned long long)seed);
+    DO(MPI_Comm_create_from_group(g, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &made));
+    MPI_Group_free(&g);
+    err = made_by_all(err);
+    if (made != MPI_COMM_NULL) {
+        if (!err)
+            DO(MPI_Allreduce(longs, more, 8, MPI_INT, MPI_SUM, made));
+        if (err)
+            MPIX_Comm_revoke(made);
+        MPI_Comm_free(&made);
+    }
+    MPI_Session_finalize(&session);
+    return err;
+}
+
 static const struct work {
     const char *name;
     int (*do_it)(unsigned kind);
@@ -462,6 +488,7 @@ static const struct work {
     { "blocking", blocking },           { "nonblocking", nonblocking }, { "persistent", persistent },
     { "collectives", collectives },     { "long", long_collectives },   { "neighbors", neighbors },
     { "communicators", communicators }, { "windows", windows },         { "files", files },
+    { "sessions", sessions },
 };
 enum { WORKS = sizeof works / sizeof *works };
 
